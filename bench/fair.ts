@@ -26,7 +26,7 @@ const FLOODS = [
   'posts of 10,000 members',
   'users of 10,000 members',
   'logins of 10,000 members',
-  'orders of 20,000 members',
+  '/v1/orders of 20,000 members',
   'GraphQL, 10,000 members',
   'logins',
   'registrations',

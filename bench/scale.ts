@@ -49,7 +49,7 @@ const anyId = (size: number) => 1 + Math.floor(Math.random() * size);
 const constant = { factor: 1.5 };
 const content = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
 
-/** The orders of connections. */
+/** What connections are sorted by. */
 const ORDERS = ['createdAt', 'title', 'views'];
 
 const CONNECTION = `query ($after: String, $orderBy: PostOrder) {

@@ -7,6 +7,7 @@ import { ApiKeysService } from '../src/auth/api-key/api-keys.service.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -22,7 +23,7 @@ describe.each(STORES)('API keys on %s', (store) => {
   let count = 0;
   beforeAll(async () => {
     mails = await MailServer.start();
-    api = await startApi(store, { ...mails.settings, WRITE_ACCESS: 'authenticated' });
+    api = await startApi(store, { ...mails.settings, WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
   });
   beforeEach(async () => {
     email = `key${++count}@example.com`;
@@ -89,13 +90,13 @@ describe.each(STORES)('API keys on %s', (store) => {
 
   it('with the scope read allow safe methods, queries and subscriptions only', async () => {
     const key = await keyOf({ scope: 'read' });
-    for (const path of ['/auth/me/', '/v1/orders', '/v1/posts', '/v1/events']) {
+    for (const path of ['/auth/me/', '/v1/tickets', '/v1/posts', '/v1/events']) {
       expect(await api.get(path, key)).toHaveStatus(200);
     }
     expect((await api.graphql('{ users { id } }', undefined, key)).body.errors).toBeUndefined();
 
     expect(await api.post('/v1/posts', post, key)).toBeError('FORBIDDEN');
-    expect(await api.post('/v1/orders', {}, { ...key, 'idempotency-key': 'a' })).toBeError('FORBIDDEN');
+    expect(await api.post('/v1/tickets', {}, { ...key, 'idempotency-key': 'a' })).toBeError('FORBIDDEN');
     const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';
     const { body } = await api.graphql(mutation, undefined, key);
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
@@ -104,9 +105,9 @@ describe.each(STORES)('API keys on %s', (store) => {
   it('with the scope write act as their account', async () => {
     const key = await keyOf();
     expect(await api.post('/v1/posts', post, key)).toHaveStatus(201);
-    const order = await api.post('/v1/orders', {}, { ...key, 'idempotency-key': `key-${count}` });
-    expect(order).toHaveStatus(201);
-    expect(await api.get(`/v1/orders/${order.body.data.id}`, headers)).toHaveStatus(200);
+    const ticket = await api.post('/v1/tickets', {}, { ...key, 'idempotency-key': `key-${count}` });
+    expect(ticket).toHaveStatus(201);
+    expect(await api.get(`/v1/tickets/${ticket.body.data.id}`, headers)).toHaveStatus(200);
     const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';
     expect((await api.graphql(mutation, undefined, key)).body.errors).toBeUndefined();
     expect((await list())[0].last_used_at).not.toBeNull();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { runCommand } from './support/command.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
@@ -27,7 +28,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
   let ada: Record<string, string>;
   let adaId: number;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     [staff, staffId] = await member('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
     [ada, adaId] = await member('ada@example.com');
@@ -88,7 +89,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
       await api.delete(`/v1/posts/${post.id}/`, ada);
       await api.put(`/v1/users/${user.id}`, { name: 'M' }, ada);
       await api.delete(`/v2/users/${user.id}`, ada);
-      await api.post('/v1/orders', { item: 'Tea' }, { ...ada, 'idempotency-key': 'audited' });
+      await api.post('/v1/tickets', { item: 'Tea' }, { ...ada, 'idempotency-key': 'audited' });
     });
 
     expect(actions(log)).toEqual([
@@ -96,7 +97,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
       `DELETE /v1/posts/:id → /v1/posts/${post.id}`,
       `PUT /v1/users/:id → /v2/users/${user.id}`,
       `DELETE /v2/users/:id → /v2/users/${user.id}`,
-      `POST /v1/orders → /v1/orders/1`,
+      `POST /v1/tickets → /v1/tickets/1`,
     ]);
   });
 
@@ -175,11 +176,11 @@ describe.each(STORES)('the audit log on %s', (store) => {
   });
 
   it('records no rejected, replayed or read-only request', async () => {
-    const order = () => api.post('/v1/orders', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
-    await order();
+    const create = () => api.post('/v1/tickets', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
+    await create();
 
     const log = await logOf(adaId, async () => {
-      expect((await order()).headers['idempotent-replayed']).toBe('true');
+      expect((await create()).headers['idempotent-replayed']).toBe('true');
       await api.post('/v1/posts', { title: '' }, ada);
       await api.patch('/v1/posts/99999', { title: 'T' }, ada);
       await api.patch('/v1/posts/99999', { status: 'published' }, ada);
@@ -269,7 +270,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(seen).toEqual(all);
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => b - a));
     expect(await entries(`account_id=${adaId}`)).toEqual(all.filter((entry) => entry.account_id === adaId));
-    expect(await entries(`subject=${encodeURIComponent('/v1/orders/1')}`)).toHaveLength(1);
+    expect(await entries(`subject=${encodeURIComponent('/v1/tickets/1')}`)).toHaveLength(1);
     expect(await entries('account_id=nobody')).toEqual([]);
     expect(await entries('subject=%00')).toEqual([]);
     expect(staffId).not.toBe(adaId);

@@ -50,17 +50,17 @@ ifEmbedded(describe)('a backup of the embedded database', () => {
     copyFileSync(backup, join(data, 'database.sqlite'));
   };
 
-  /** Creates posts and orders until the service is killed. @returns the paths of the acknowledged ones */
+  /** Creates posts, also with keys, until the service is killed. @returns the paths of the acknowledged ones */
   function writeUntilEnd(service: Service) {
     const acknowledged: string[] = [];
     const write = async (writer: number): Promise<void> => {
       try {
         for (let n = 0; ; n++) {
           const headers = { 'idempotency-key': `${writer}-${n}` };
-          const body = JSON.stringify({ item: `${writer}-${n}` });
+          const body = JSON.stringify({ title: `Post ${writer}-${n} with a key`, content: 'Some content' });
           for (const reply of [
             await service.post(`Post ${writer}-${n}`),
-            await service.fetch('/v1/orders', { method: 'POST', headers, body }),
+            await service.fetch('/v1/posts', { method: 'POST', headers, body }),
           ]) {
             if (reply.status === 201) acknowledged.push(reply.headers.get('location')!);
           }

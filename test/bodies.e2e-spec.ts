@@ -3,6 +3,7 @@ import { type IncomingMessage, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Post, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
 import { send } from './support/requests.js';
 import { STORES } from './support/stores.js';
@@ -161,7 +162,7 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
 describe.each(STORES)('bodies on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'open' });
+    api = await startApi(store, { WRITE_ACCESS: 'open' }, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -223,7 +224,7 @@ describe.each(STORES)('bodies on %s', (store) => {
     expect(reply.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     expect(await api.post('/graphql', withItems(MAX_ITEMS, { query }))).toHaveStatus(200);
 
-    // Only variables of the type JSON do not count, such as the payload of an order.
+    // Only variables of the type JSON do not count, such as one of any size.
     const list = (length: number) => ({ query, variables: { list: Array.from({ length }, () => 0) } });
     expect(await api.post('/graphql', list(MAX_ITEMS - 3))).toHaveStatus(200);
     const rejected = await api.post('/graphql', list(MAX_ITEMS - 2));
@@ -233,11 +234,11 @@ describe.each(STORES)('bodies on %s', (store) => {
     });
   });
 
-  it('of orders are limited by their size only', async () => {
-    const payload = `{"list":[${'1,'.repeat(32_000)}1]}`;
-    const reply = await send(api, 'POST', '/v1/orders', payload);
+  it('of a handler that says so are limited by their size only', async () => {
+    const text = `{"list":[${'1,'.repeat(32_000)}1]}`;
+    const reply = await send(api, 'POST', '/v1/tickets', text);
     expect(reply).toHaveStatus(201);
-    expect((await api.get(reply.headers['location']!)).body.data.payload.list).toHaveLength(32_001);
+    expect((await api.get(reply.headers['location']!)).body.data.text.list).toHaveLength(32_001);
   });
 });
 

@@ -7,7 +7,7 @@ import { created } from '../src/platform/http/responses/created.js';
 import { withEntityTag, ReplyWithEntityTag } from '../src/platform/http/responses/entity-tag.js';
 import { paged } from '../src/platform/http/responses/paged.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
-import { QuickPasswordsModule } from './support/quick-passwords.module.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
 import { send } from './support/requests.js';
 import { STORES } from './support/stores.js';
@@ -57,7 +57,7 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   let ada: Record<string, string>;
   let staff: Record<string, string>;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [QuickPasswordsModule, NotesModule]);
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule, NotesModule]);
     await api.accounts.register('ada@example.com');
     await api.accounts.register('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
@@ -66,7 +66,7 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it.each(['/v1/orders', '/v1/orders/999', '/v1/events', '/v1/events/stream?last_event_id=x'])(
+  it.each(['/v1/tickets', '/v1/tickets/999', '/v1/events', '/v1/events/stream?last_event_id=x'])(
     'are stored by no cache, whoever asks: %s',
     async (path) => {
       for (const headers of [{}, ada, staff, bearer('x')]) {
@@ -94,8 +94,8 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   });
 
   it('are stored by the cache of the caller only, which revalidates them, if they have a tag', async () => {
-    const reply = await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
-    const path = `/v1/orders/${reply.body.data.id}`;
+    const reply = await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
+    const path = `/v1/tickets/${reply.body.data.id}`;
     const found = await api.get(path, ada);
     const unchanged = await api.get(path, { ...ada, 'if-none-match': found.headers['etag']! });
 
@@ -167,14 +167,14 @@ describe.each(STORES)('errors of unknown paths on %s', (store) => {
 });
 
 describe.each(STORES)('in open mode on %s', (store) => {
-  it('orders and the feed are the same for everyone', async () => {
-    const api = await startApi(store);
-    await api.post('/v1/orders', {}, { 'idempotency-key': 'a' });
+  it('private resources and the feed are the same for everyone', async () => {
+    const api = await startApi(store, {}, [FixtureModule]);
+    await api.post('/v1/tickets', {}, { 'idempotency-key': 'a' });
 
-    for (const path of ['/v1/orders', '/v1/events']) {
+    for (const path of ['/v1/tickets', '/v1/events']) {
       expect((await api.get(path)).headers).not.toHaveProperty('cache-control');
     }
-    expect((await api.get('/v1/orders/1')).headers['cache-control']).toBe('no-cache');
+    expect((await api.get('/v1/tickets/1')).headers['cache-control']).toBe('no-cache');
     const stream = await api.get('/v1/events/stream?last_event_id=x');
     expect(stream.headers['cache-control']).toBe('no-store');
     await api.stop();

@@ -3,11 +3,11 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { Order } from '../src/orders/order.entity.js';
 import { Post } from '../src/posts/post.entity.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
 import { User } from '../src/users/user.entity.js';
 import { type Reply, startApi, type TestApi } from './support/api.js';
+import { FixtureModule, Ticket } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 const tagOf = ({ headers }: Reply): string => headers['etag']!;
@@ -16,14 +16,15 @@ const XML = { accept: 'application/xml' };
 describe.each(STORES)('entity tags on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
   const repository = <T extends object>(entity: new () => T): Repository<T> =>
     api.app.get(getRepositoryToken(entity));
 
-  const order = () => api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': `key-${Math.random()}` });
+  const ticket = () =>
+    api.post('/v1/tickets', { item: 'Tea' }, { 'idempotency-key': `key-${Math.random()}` });
 
   /** Creates a resource of each kind that has an entity tag, and returns its path. */
   const RESOURCES: [name: string, make: () => Promise<string>][] = [
@@ -31,7 +32,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     ['a post of a user', async () => `/v1/users/1/posts/${(await api.posts.create()).id}`],
     ['a user of version 1', async () => `/v1/users/${(await api.users.create()).id}`],
     ['a user of version 2', async () => `/v2/users/${(await api.users.create()).id}`],
-    ['an order', async () => `/v1/orders/${(await order()).body.data.id}`],
+    ['a ticket', async () => `/v1/tickets/${(await ticket()).body.data.id}`],
   ];
 
   describe.each(RESOURCES)('of %s', (_, make) => {
@@ -85,7 +86,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     const post = await api.post('/v1/posts', { title: 'T', content: 'C' });
     const user1 = await api.post('/v1/users', { name: 'A' });
     const user2 = await api.post('/v2/users', { name: 'A' });
-    const made = await order();
+    const made = await ticket();
     for (const reply of [post, user1, user2, made]) {
       expect(reply).toHaveStatus(201);
       expect(tagOf(await api.get(reply.headers['location']!))).toBe(tagOf(reply));
@@ -153,8 +154,8 @@ describe.each(STORES)('entity tags on %s', (store) => {
     const after = tagOf(await api.get(`/v1/posts/${post.id}`));
     expect(after).not.toBe(before);
 
-    const made = await order();
-    await repository(Order).update({ id: made.body.data.id }, { payload: '{}' });
+    const made = await ticket();
+    await repository(Ticket).update({ id: made.body.data.id }, { text: '{}' });
     expect(tagOf(await api.get(made.headers['location']!))).not.toBe(tagOf(made));
   });
 

@@ -22,6 +22,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { Post } from '../src/posts/post.entity.js';
 import { User } from '../src/users/user.entity.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { createStore, ifEmbedded, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
@@ -133,14 +134,14 @@ describe.each(STORES)('the database on %s', (store) => {
   });
 
   it('lacks a column that an entity describes: the service is not ready, and names it', async () => {
-    const own = await startApi(store);
+    const own = await startApi(store, {}, [FixtureModule]);
     const execute = (sql: string) => own.app.get(Transactions).execute(sql);
-    await execute('ALTER TABLE orders ADD COLUMN more text');
+    await execute('ALTER TABLE tickets ADD COLUMN more text');
     expect(await own.get('/health/ready')).toHaveStatus(200);
 
-    await execute('ALTER TABLE orders RENAME COLUMN payload TO gone');
+    await execute('ALTER TABLE tickets RENAME COLUMN text TO gone');
     const { details } = (await own.get('/health/ready')).body.error;
-    const message = expect.stringMatching(/^orders\.payload is a column that the database lacks; /);
+    const message = expect.stringMatching(/^tickets\.text is a column that the database lacks; /);
     expect(details).toEqual([{ field: 'schema', message }]);
     await own.stop();
   });

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/platform/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { EventClient } from './support/event-client.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
@@ -16,7 +17,7 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     url = await api.app.getUrl();
     for (const name of ['ada', 'bob', 'carl', 'dora', 'eve'])
@@ -51,7 +52,7 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     const ended = [ofAda, ofBob, ofCarl, ofDora];
     await until('four streams have ended', () => ended.every(({ isOver }) => isOver));
 
-    await api.post('/v1/orders', {}, { ...eve, 'idempotency-key': 'one' });
+    await api.post('/v1/tickets', {}, { ...eve, 'idempotency-key': 'one' });
     await api.post('/v1/posts', { title: 'A', content: 'B' }, eve);
     await ofEve.untilEvents(2);
     await anonymous.untilEvents(1);

@@ -10,6 +10,7 @@ import { Changes, EventAppender, eventAppender } from '../src/platform/changes/i
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { EventClient } from './support/event-client.js';
 import { onlyFake } from './support/fake-timers.js';
@@ -296,7 +297,7 @@ describe.each(STORES)('streams on %s', (store) => {
   });
 
   it('send private events to their owner and staff only', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/v1/events/stream`;
     const login = async (email: string, isStaff: boolean) => {
@@ -312,11 +313,11 @@ describe.each(STORES)('streams on %s', (store) => {
     const clients = await Promise.all(
       [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
     );
-    await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
+    await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
     await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
     await Promise.all(clients.map((client, n) => client.untilEvents([1, 2, 1, 2][n]!)));
 
-    const both = ['order.created', 'post.created'];
+    const both = ['ticket.created', 'post.created'];
     expect(clients.map(({ events }) => events.map(({ type }) => type))).toEqual([
       ['post.created'],
       both,

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import { ConsumerLimits } from '../src/events/event-streams.js';
 import { EventLog } from '../src/platform/changes/index.js';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { EventClient } from './support/event-client.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -16,7 +17,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
   let token: string;
   const clients: Client[] = [];
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     url = await api.app.getUrl();
     await api.accounts.register('ada@example.com');
@@ -83,14 +84,14 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     const owner = await subscribe(' { type }', { Authorization: `Bearer ${token}` });
     await untilOpen(anonymous.results);
     await untilOpen(owner.results);
-    await api.post('/v1/orders', {}, { ...headers(), 'idempotency-key': 'one' });
+    await api.post('/v1/tickets', {}, { ...headers(), 'idempotency-key': 'one' });
     const types = (results: any[]) => results.map(({ data }) => data.events.type);
-    await until('the owner has it', () => types(owner.results).includes('order.created'));
+    await until('the owner has it', () => types(owner.results).includes('ticket.created'));
     const count = anonymous.results.length;
     await createPost('After');
     await until('a later event has arrived', () => anonymous.results.length > count);
 
-    expect(types(anonymous.results)).not.toContain('order.created');
+    expect(types(anonymous.results)).not.toContain('ticket.created');
     anonymous.end();
     owner.end();
   });

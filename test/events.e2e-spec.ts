@@ -10,6 +10,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { EventAppender } from '../src/platform/changes/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { ANY_STORE, createStore, STORES } from './support/stores.js';
@@ -21,7 +22,7 @@ const DAY = 24 * 3600_000;
 describe.each(STORES)('GET /v1/events on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -104,21 +105,21 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     ]);
   });
 
-  it('contains the payload of an order verbatim, except for line breaks', async () => {
+  it('contains JSON text verbatim, except for line breaks', async () => {
     const start = await newest();
     const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
-    const order = await api.post('/v1/orders', payload, { 'idempotency-key': 'to-the-letter' });
-    expect(order).toHaveStatus(201);
-    await api.post('/v1/orders', payload, { 'idempotency-key': 'to-the-letter' });
+    const ticket = await api.post('/v1/tickets', payload, { 'idempotency-key': 'to-the-letter' });
+    expect(ticket).toHaveStatus(201);
+    await api.post('/v1/tickets', payload, { 'idempotency-key': 'to-the-letter' });
 
     const { text, body } = await api.get(`/v1/events?cursor=${start}`);
 
     expect(body.data).toHaveLength(1);
     expect(body.data[0]).toMatchObject({
-      type: 'order.created',
-      subject: `/v1/orders/${order.body.data.id}`,
+      type: 'ticket.created',
+      subject: `/v1/tickets/${ticket.body.data.id}`,
     });
-    expect(text).toContain('"payload":{"b": 1.0,  "a": 12345678901234567890}');
+    expect(text).toContain('"text":{"b": 1.0,  "a": 12345678901234567890}');
   });
 
   it.each([
@@ -210,15 +211,15 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
 
 describe.each(STORES)('private events on %s', (store) => {
   it('are visible to their owner and staff only', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const login = async (email: string) => {
       await api.accounts.register(email);
       return bearer((await api.accounts.login(email)).access);
     };
     const [ada, bob] = [await login('ada@example.com'), await login('bob@example.com')];
     await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
-    await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
-    await api.post('/v1/orders', {}, { ...bob, 'idempotency-key': 'b' });
+    await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
+    await api.post('/v1/tickets', {}, { ...bob, 'idempotency-key': 'b' });
     await api.accounts.admin().setStaff('bob@example.com', true);
     const subjects = async (headers: Record<string, string>, types = '') => {
       const { body } = await api.get(`/v1/events?types=${types}`, headers);
@@ -226,11 +227,11 @@ describe.each(STORES)('private events on %s', (store) => {
     };
 
     expect(await subjects({})).toEqual(['/v1/posts/1']);
-    expect(await subjects(ada)).toEqual(['/v1/posts/1', '/v1/orders/1']);
-    expect(await subjects(bob)).toEqual(['/v1/posts/1', '/v1/orders/1', '/v1/orders/2']);
-    expect(await subjects({}, 'order.created')).toEqual([]);
-    expect(await subjects(ada, 'order.created')).toEqual(['/v1/orders/1']);
-    expect(await subjects(bob, 'order.created')).toEqual(['/v1/orders/1', '/v1/orders/2']);
+    expect(await subjects(ada)).toEqual(['/v1/posts/1', '/v1/tickets/1']);
+    expect(await subjects(bob)).toEqual(['/v1/posts/1', '/v1/tickets/1', '/v1/tickets/2']);
+    expect(await subjects({}, 'ticket.created')).toEqual([]);
+    expect(await subjects(ada, 'ticket.created')).toEqual(['/v1/tickets/1']);
+    expect(await subjects(bob, 'ticket.created')).toEqual(['/v1/tickets/1', '/v1/tickets/2']);
     expect(await api.get('/v1/events', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
     await api.stop();
   });

@@ -86,6 +86,21 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
     expect(await statementsOf(() => orders('payload'))).toHaveLength(2);
   });
 
+  it.each([
+    ['single orders', '{ a: order(id: 1) { id } b: order(id: 2) { id } }'],
+    ['a page of orders', '{ orders(first: 10) { nodes { id } } }'],
+  ])('are loaded in one statement: %s', async (_, query) => {
+    expect(await statementsOf(() => api.graphql(query))).toHaveLength(1);
+  });
+
+  it.each([
+    ['a page', 'orders(first: 9) { nodes { id } }', 1 + 9],
+    ['a total', 'orders(first: 1) { totalCount }', 501],
+  ])('cost what their longest page may have: %s', async (_, selection, objects) => {
+    const reply = await api.graphql(`{ ${selection} }`, {}, { 'graphql-cost': '1' });
+    expect(reply.body.extensions).toEqual({ cost: { objects, limit: 20_000 } });
+  });
+
   it.each(['999999', '0', 'abc', '', '9'.repeat(30)])('are null for the id %j', async (id) => {
     expect((await api.graphql('query ($id: ID!) { order(id: $id) { id } }', { id })).body).toEqual({
       data: { order: null },

@@ -5,6 +5,7 @@ import { Queries } from '../src/platform/database/queries.js';
 import { WRITE_DEADLINE } from '../src/platform/database/failures.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ifEmbedded } from './support/stores.js';
 import { onlyFake } from './support/fake-timers.js';
 
@@ -20,7 +21,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 
   const insertion = (id: number, onConflict = '') =>
-    `INSERT ${onConflict} INTO orders (id, status, payload, created_at) VALUES (${id}, 'created', '{}', '')`;
+    `INSERT ${onConflict} INTO tickets (id, status, text, created_at) VALUES (${id}, 'created', '{}', '')`;
 
   it.each([
     ['writes', (transactions: Transactions, sql: string) => transactions.execute(sql)],
@@ -29,7 +30,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
       (transactions: Transactions, sql: string) => transactions.run((manager) => manager.query(sql)),
     ],
   ])('%s are stored when an error of another one has rolled their transaction back', async (_, write) => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     const insert = (id: number, onConflict?: string) => write(transactions, insertion(id, onConflict));
     await insert(1);
@@ -38,14 +39,14 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     const outcomes = (await Promise.allSettled(writes)).map(({ status }) => status);
 
     expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual(
+    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual(
       [1, 2, 3, 4].map((id) => ({ id })),
     );
     await api.stop();
   });
 
   it('units of work have their own results when the commit fails because of one of them', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     await transactions.execute(
       'CREATE TABLE marks (post_id integer REFERENCES posts (id) DEFERRABLE INITIALLY DEFERRED)',
@@ -69,7 +70,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 
   it('is every unit of work that has already arrived', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const transactions = api.app.get(Transactions);
     const order: string[] = [];
     const unit = async (name: string, id: number) => {
@@ -87,13 +88,13 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 
   it('fails after the commit of what made it fail, which can then be read', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     const insert = () => transactions.run((manager) => manager.query(insertion(1)));
 
     const [, found] = await Promise.all([
       insert(),
-      insert().catch(() => queries.all('SELECT id FROM orders WHERE id = 1')),
+      insert().catch(() => queries.all('SELECT id FROM tickets WHERE id = 1')),
     ]);
 
     expect(found).toEqual([{ id: 1 }]);
@@ -101,10 +102,10 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 
   it('does not wait for a transaction of a manager', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, source] = [api.app.get(Transactions), api.app.get(DataSource)];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const stored = () => api.app.get(Queries).all('SELECT id FROM orders ORDER BY id');
+    const stored = () => api.app.get(Queries).all('SELECT id FROM tickets ORDER BY id');
 
     const write = transactions.run((manager) => manager.query(insertion(1)));
     const other = source.transaction(async (manager) => {
@@ -120,7 +121,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 
   it('all fails when the transaction is over after a failed commit, and nothing is stored', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     const insert = (id: number) => transactions.execute(insertion(id));
     const restore = fail('COMMIT');
@@ -129,14 +130,14 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     restore();
 
     expect(outcomes).toEqual([1, 2, 3].map(() => ({ status: 'rejected', reason: DISK_ERROR })));
-    expect(await queries.all('SELECT id FROM orders')).toEqual([]);
+    expect(await queries.all('SELECT id FROM tickets')).toEqual([]);
     await insert(4);
-    expect(await queries.all('SELECT id FROM orders')).toEqual([{ id: 4 }]);
+    expect(await queries.all('SELECT id FROM tickets')).toEqual([{ id: 4 }]);
     await api.stop();
   });
 
   it('waits for a slow unit of work no longer than a write may wait, which is then rolled back', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { promise: began, resolve: begin } = Promise.withResolvers<void>();
@@ -156,13 +157,13 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     release();
 
     await expect(slow).rejects.toThrow('Query runner already released');
-    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual([{ id: 1 }, { id: 4 }]);
+    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual([{ id: 1 }, { id: 4 }]);
     jest.useRealTimers();
     await api.stop();
   });
 
   it('has nothing of a unit of work that goes on after an error has ended the transaction', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     const ignore = () => 'never mind';
     await transactions.execute(insertion(1));
@@ -179,12 +180,12 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     ]);
 
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } });
-    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual([1, 2, 6].map((id) => ({ id })));
+    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual([1, 2, 6].map((id) => ({ id })));
     await api.stop();
   });
 
   it('is released when the savepoint of a member cannot end', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     const restore = fail('RELEASE member', 1);
 
@@ -192,22 +193,22 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     restore();
 
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual([{ id: 2 }, { id: 3 }]);
+    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual([{ id: 2 }, { id: 3 }]);
     await api.stop();
   });
 });
 
 describe('a unit of work on SQLite', () => {
   it('blocks other writes no longer than the write timeout', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const endless = api.app.get(Transactions).run(() => released);
 
-    const order = () => api.post('/v1/orders', {}, { 'idempotency-key': 'key' });
-    expect(await order()).toBeError('SERVICE_UNAVAILABLE');
+    const create = () => api.post('/v1/tickets', {}, { 'idempotency-key': 'key' });
+    expect(await create()).toBeError('SERVICE_UNAVAILABLE');
     release();
     await endless;
-    expect(await order()).toHaveStatus(201);
+    expect(await create()).toHaveStatus(201);
     jest.useRealTimers();
     await api.stop();
   });

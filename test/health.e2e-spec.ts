@@ -6,6 +6,7 @@ import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import type { SqliteStore } from '../src/platform/config/config.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, ifEmbedded, type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -85,7 +86,7 @@ async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => P
 
 describe.each(STORES)('a disk that rejects writes on %s', (store) => {
   it('makes writes return 503 and /health/ready report it, until writes succeed again', async () => {
-    const api = await startApi(store);
+    const api = await startApi(store, {}, [FixtureModule]);
     const post = await api.posts.create();
     await api.accounts.register('ada@example.com');
     const { access } = await api.accounts.login('ada@example.com');
@@ -96,7 +97,7 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
       await api.post('/v1/posts', large),
       await api.post('/v1/posts', large, { 'idempotency-key': 'k' }),
       await api.patch(`/v1/posts/${post.id}`, large),
-      await api.post('/v1/orders', { text: 'x'.repeat(50_000) }, { 'idempotency-key': 'k' }),
+      await api.post('/v1/tickets', { text: 'x'.repeat(50_000) }, { 'idempotency-key': 'k' }),
     ]) {
       expect(reply).toBeError('SERVICE_UNAVAILABLE');
       expect(reply.headers['retry-after']).toBeDefined();
@@ -132,7 +133,7 @@ ifEmbedded(describe)('a database file of SQLite', () => {
     ['separated from its log', (folder) => rmSync(join(folder, 'database.sqlite-wal'))],
     ['moved with its folder', (folder) => renameSync(folder, `${folder}-moved`)],
   ])('that was %s under the service makes writes 503 and the service unready', async (_, move) => {
-    const api = await startApi(ANY_STORE);
+    const api = await startApi(ANY_STORE, {}, [FixtureModule]);
     const { id } = await api.posts.create();
     expect(await api.get('/v1/posts?q=a')).toHaveStatus(200);
     move(folderOf(api));
@@ -143,7 +144,7 @@ ifEmbedded(describe)('a database file of SQLite', () => {
         api.post('/v1/posts', { title: 'T', content: 'C' }),
         api.post('/v1/posts', { title: 'T', content: 'C' }, { 'idempotency-key': `k${n}` }),
         api.patch(`/v1/posts/${id}`, { title: 'Changed' }),
-        api.post('/v1/orders', {}, { 'idempotency-key': `k${n}` }),
+        api.post('/v1/tickets', {}, { 'idempotency-key': `k${n}` }),
         api.post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD }),
       ]);
       for (const reply of replies) expect(reply).toBeError('SERVICE_UNAVAILABLE');

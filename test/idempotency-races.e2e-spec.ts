@@ -6,6 +6,7 @@ import { createApp } from '../src/app.js';
 import { PASSWORD_COST } from '../src/auth/password/passwords.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
 import { type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -36,33 +37,33 @@ function expectOnce(replies: readonly Reply[]): Reply {
 }
 
 describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
-  it('five times, 100 concurrent orders with one key create one order', async () => {
-    const api = await startApi(store);
+  it('five times, 100 concurrent requests with one key create one ticket', async () => {
+    const api = await startApi(store, {}, [FixtureModule]);
 
     for (let round = 1; round <= 5; round++) {
-      const order = () => api.post('/v1/orders', { round }, withKey(`round ${round}`.replace(' ', '-')));
-      const made = expectOnce(await times(100, order));
+      const create = () => api.post('/v1/tickets', { round }, withKey(`round ${round}`.replace(' ', '-')));
+      const made = expectOnce(await times(100, create));
 
-      expect(made.body.data).toMatchObject({ id: round, payload: { round } });
-      const again = await order();
+      expect(made.body.data).toMatchObject({ id: round, text: { round } });
+      const again = await create();
       expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
     }
-    expect((await api.get('/v1/orders')).body.meta.total).toBe(5);
+    expect((await api.get('/v1/tickets')).body.meta.total).toBe(5);
     await api.stop();
   });
 
-  it('100 concurrent orders with different keys create 100 orders', async () => {
-    const api = await startApi(store);
+  it('100 concurrent requests with different keys create 100 tickets', async () => {
+    const api = await startApi(store, {}, [FixtureModule]);
 
     /** Retries a 503, as clients do when the service is overloaded. */
-    const order = async (n: number, retries = 3): Promise<Reply> => {
-      const reply = await api.post('/v1/orders', { n }, withKey(`key${n}`));
+    const create = async (n: number, retries = 3): Promise<Reply> => {
+      const reply = await api.post('/v1/tickets', { n }, withKey(`key${n}`));
       if (reply.status !== 503 || retries === 0) return reply;
       expect(reply).toBeError('SERVICE_UNAVAILABLE');
-      return order(n, retries - 1);
+      return create(n, retries - 1);
     };
 
-    const replies = await times(100, (n) => order(n));
+    const replies = await times(100, (n) => create(n));
 
     expect(replies.map(({ body }) => body.data.id).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, n) => n + 1),
@@ -71,7 +72,7 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
   });
 
   it('20 concurrent registrations with one key create one account', async () => {
-    const api = await startApi(store);
+    const api = await startApi(store, {}, [FixtureModule]);
     const register = () =>
       api.post('/auth/register/', { email: 'a@example.com', name: 'A', password: PASSWORD }, withKey('k'));
 
@@ -150,7 +151,7 @@ describe.each(STORES)('a client that disconnects while its request is handled on
     const reply = await retry();
     expect(reply).toHaveStatus(201);
     expect(reply.headers['idempotent-replayed']).toBe('true');
-    expect((await api.get('/v1/orders')).body.data.map(({ id }: any) => id)).toEqual([reply.body.id]);
+    expect((await api.get('/v1/tickets')).body.data.map(({ id }: any) => id)).toEqual([reply.body.id]);
     await api.stop();
   });
 });
@@ -161,13 +162,17 @@ const openConnections = (server: Server) =>
   );
 
 describe('two replicas on PostgreSQL', () => {
-  it('create one order from 100 concurrent requests with one key, five times, and skip no id', async () => {
-    const api = await startApi('PostgreSQL');
-    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+  it('create one ticket from 100 concurrent requests with one key, five times, and skip no id', async () => {
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
+    const replica = new TestApi(
+      await createApp(api.config, { modules: [FixtureModule] }),
+      api.config,
+      async () => undefined,
+    );
 
     for (let round = 1; round <= 5; round++) {
       const replies = await times(100, (n) =>
-        (n % 2 === 0 ? api : replica).post('/v1/orders', { round }, withKey(`round${round}`)),
+        (n % 2 === 0 ? api : replica).post('/v1/tickets', { round }, withKey(`round${round}`)),
       );
       expect(expectOnce(replies).body.data.id).toBe(round);
     }
@@ -178,14 +183,18 @@ describe('two replicas on PostgreSQL', () => {
   });
 
   it('replay the responses of each other, and reject another body', async () => {
-    const api = await startApi('PostgreSQL');
-    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
+    const replica = new TestApi(
+      await createApp(api.config, { modules: [FixtureModule] }),
+      api.config,
+      async () => undefined,
+    );
 
-    const first = await api.post('/v1/orders', { a: 1 }, withKey('k'));
-    const again = await replica.post('/v1/orders', { a: 1 }, withKey('k'));
+    const first = await api.post('/v1/tickets', { a: 1 }, withKey('k'));
+    const again = await replica.post('/v1/tickets', { a: 1 }, withKey('k'));
 
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-    expect(await replica.post('/v1/orders', { a: 2 }, withKey('k'))).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(await replica.post('/v1/tickets', { a: 2 }, withKey('k'))).toBeError('IDEMPOTENCY_KEY_REUSED');
     await replica.stop();
     await api.stop();
   });

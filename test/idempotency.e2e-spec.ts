@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { Held, MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
@@ -30,9 +31,9 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  const order = (body: unknown, key: string, headers: object = {}): Promise<Reply> =>
-    api.post('/v1/orders', body, { ...withKey(key), ...headers });
-  const orders = async (): Promise<number> => (await api.get('/v1/orders')).body.meta.total;
+  const create = (body: unknown, key: string, headers: object = {}): Promise<Reply> =>
+    api.post('/v1/tickets', body, { ...withKey(key), ...headers });
+  const tickets = async (): Promise<number> => (await api.get('/v1/tickets')).body.meta.total;
   const records = async (): Promise<number> =>
     (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM idempotency_records'))!.n;
 
@@ -40,11 +41,11 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['missing', undefined],
     ['empty', ''],
     ['blank', ' \t '],
-  ])('is required for orders, and is rejected before the body if it is %s', async (_, key) => {
+  ])('can be required, and is rejected before the body if it is %s', async (_, key) => {
     const headers: Record<string, string> = key === undefined ? {} : withKey(key);
 
-    expect(await api.post('/v1/orders', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
-    expect(await api.post('/v1/orders/', {}, headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/tickets', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/tickets/', {}, headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
   });
 
   it.each([
@@ -54,21 +55,21 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['a letter beyond ASCII', 'schlüssel'],
     ['a control character', 'a\u007fb'],
   ])('with %s is rejected before the body', async (_, key) => {
-    expect(await order('{broken', key)).toBeError('INVALID_IDEMPOTENCY_KEY');
+    expect(await create('{broken', key)).toBeError('INVALID_IDEMPOTENCY_KEY');
     expect(await api.post('/v1/posts', '{broken', withKey(key))).toBeError('INVALID_IDEMPOTENCY_KEY');
   });
 
   it('may have 255 characters, and blanks around them', async () => {
     const key = `!~${randomUUID()}`.padEnd(255, '"');
 
-    const first = await order({}, key);
+    const first = await create({}, key);
 
     expect(first).toHaveStatus(201);
-    expectReplay(await order({}, ` \t${key} `), first);
+    expectReplay(await create({}, ` \t${key} `), first);
   });
 
   it.each([
-    ['/v1/orders', { a: 1 }],
+    ['/v1/tickets', { a: 1 }],
     ['/v1/posts', { title: 'T', content: 'C', status: 'published' }],
     ['/v1/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/v2/users', { name: 'Ada', email: 'ada@example.com' }],
@@ -98,7 +99,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const body = { name: 'Ada', title: 'T', content: 'C' };
     const first = await api.post('/v1/users', body, key);
 
-    for (const path of ['/v2/users', '/v1/posts', '/v1/orders']) {
+    for (const path of ['/v2/users', '/v1/posts', '/v1/tickets']) {
       const reply = await api.post(path, body, key);
       expect(reply).toHaveStatus(201);
       expect(reply.headers['idempotent-replayed']).toBeUndefined();
@@ -116,15 +117,15 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
   it('treats bodies as the same if they differ only in white space, order and notation', async () => {
     const key = randomUUID();
-    const first = await order('{"a":1,"b":[{"x":"é","y":1e2}],"c":-0}', key);
+    const first = await create('{"a":1,"b":[{"x":"é","y":1e2}],"c":-0}', key);
 
     for (const same of [
       '{ "c" : 0 , "b":[{"y":100.0,"x":"\\u00e9"}],\n"a":1.0}',
       '{"\\u0061":1e0,"b":[{"x":"\u00e9","y":1E+2}],"c":0.0}',
     ]) {
-      expectReplay(await order(same, key), first);
+      expectReplay(await create(same, key), first);
     }
-    expect(first.body.data.payload).toEqual({ a: 1, b: [{ x: 'é', y: 100 }], c: -0 });
+    expect(first.body.data.text).toEqual({ a: 1, b: [{ x: 'é', y: 100 }], c: -0 });
   });
 
   it.each([
@@ -136,16 +137,16 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['an empty body', ''],
   ])('is rejected with another body: %s', async (_, other) => {
     const key = randomUUID();
-    const first = await order('{"a":1}', key);
-    const before = await orders();
+    const first = await create('{"a":1}', key);
+    const before = await tickets();
 
-    expect(await order(other, key)).toBeError('IDEMPOTENCY_KEY_REUSED');
-    expect(await orders()).toBe(before);
-    expectReplay(await order('{"a":1}', key), first);
+    expect(await create(other, key)).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(await tickets()).toBe(before);
+    expectReplay(await create('{"a":1}', key), first);
   });
 
   it('is scoped to the caller', async () => {
-    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const callers = [];
     for (const email of ['ada@example.com', 'bob@example.com']) {
       await own.accounts.register(email);
@@ -154,13 +155,13 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const [ada, bob] = callers as [Record<string, string>, Record<string, string>];
     const key = withKey();
 
-    const first = await own.post('/v1/orders', { of: 'Ada' }, { ...ada, ...key });
-    const second = await own.post('/v1/orders', { of: 'Bob' }, { ...bob, ...key });
+    const first = await own.post('/v1/tickets', { of: 'Ada' }, { ...ada, ...key });
+    const second = await own.post('/v1/tickets', { of: 'Bob' }, { ...bob, ...key });
 
     expect([first.body.data.id, second.body.data.id]).toEqual([1, 2]);
     const again = bearer((await own.accounts.login('ada@example.com')).access);
-    expectReplay(await own.post('/v1/orders', { of: 'Ada' }, { ...again, ...key }), first);
-    expect(await own.post('/v1/orders', { of: 'Ada' }, key)).toBeError('UNAUTHENTICATED');
+    expectReplay(await own.post('/v1/tickets', { of: 'Ada' }, { ...again, ...key }), first);
+    expect(await own.post('/v1/tickets', { of: 'Ada' }, key)).toBeError('UNAUTHENTICATED');
     await own.stop();
   });
 
@@ -168,12 +169,12 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['a client error', 'refused', 'CONFLICT'],
     ['an internal error', 'broken', 'INTERNAL_ERROR'],
   ] as const)('keeps no record after %s, and rolls the writes back', async (_, how, code) => {
-    const [before, recorded, key] = [await orders(), await records(), withKey()];
+    const [before, recorded, key] = [await tickets(), await records(), withKey()];
 
     expect(await api.post(`/v1/repeats/failing/${how}`, { fail: true }, key)).toBeError(code);
-    expect([await orders(), await records()]).toEqual([before, recorded]);
+    expect([await tickets(), await records()]).toEqual([before, recorded]);
     expect(await api.post(`/v1/repeats/failing/${how}`, {}, key)).toHaveStatus(201);
-    expect([await orders(), await records()]).toEqual([before + 1, recorded + 1]);
+    expect([await tickets(), await records()]).toEqual([before + 1, recorded + 1]);
   });
 
   it.each([
@@ -231,24 +232,24 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it('covers a handler that does not read the body, also if nobody could', async () => {
-    const [before, key] = [await orders(), withKey()];
+    const [before, key] = [await tickets(), withKey()];
     const first = await api.post('/v1/repeats/three-writes', '{broken', key);
 
     expect(first).toHaveStatus(201);
     expectReplay(await api.post('/v1/repeats/three-writes', '{broken', key), first);
-    expect(await orders()).toBe(before + 3);
+    expect(await tickets()).toBe(before + 3);
   });
 
   it('covers all writes of a handler, also concurrent ones', async () => {
-    const before = await orders();
+    const before = await tickets();
     const key = withKey();
 
     const statements = await statementsOf(() => api.post('/v1/repeats/three-writes', {}, key));
 
-    expect(await orders()).toBe(before + 3);
+    expect(await tickets()).toBe(before + 3);
     expect(statements.filter((sql) => /^(SAVEPOINT member$|START TRANSACTION)/.test(sql))).toHaveLength(1);
     expect((await api.post('/v1/repeats/three-writes', {}, key)).headers['idempotent-replayed']).toBe('true');
-    expect(await orders()).toBe(before + 3);
+    expect(await tickets()).toBe(before + 3);
   });
 
   it('adds few statements to the transaction, and a replay needs only one', async () => {
@@ -285,17 +286,17 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it('rolls back a handler that takes over the response, which no record can contain', async () => {
-    const before = [await orders(), await records()];
+    const before = [await tickets(), await records()];
 
     expect((await api.post('/v1/repeats/hijacked', {}, withKey())).text).toBe('mine');
 
     // A transaction that stayed open would block this write on SQLite.
     await api.posts.create();
-    expect([await orders(), await records()]).toEqual(before);
+    expect([await tickets(), await records()]).toEqual(before);
   });
 
   it('rolls back a handler that goes on after an outer interceptor has given up', async () => {
-    const [before, key] = [[await orders(), await records()], withKey()];
+    const [before, key] = [[await tickets(), await records()], withKey()];
     Held.current = new Held();
     const reply = api.post('/v1/repeats/abandoned', {}, key);
     await Held.current.written.promise;
@@ -305,28 +306,28 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
     // A transaction that stayed open would block this write on SQLite.
     await api.posts.create();
-    expect([await orders(), await records()]).toEqual(before);
+    expect([await tickets(), await records()]).toEqual(before);
     expect(await api.post('/v1/repeats/held', {}, key)).toHaveStatus(201);
   });
 
   it('expires after 24 hours, and is purged', async () => {
-    const own = await startApi(store);
-    const create = (payload: object) => own.post('/v1/orders', payload, withKey('k'));
+    const own = await startApi(store, {}, [FixtureModule]);
+    const send = (payload: object) => own.post('/v1/tickets', payload, withKey('k'));
     const purge = async () => (await own.app.get(Purger).purge()).get('idempotency_records');
-    const first = await create({ n: 1 });
+    const first = await send({ n: 1 });
 
     own.moveClock(24 * HOUR - 60_000);
-    expectReplay(await create({ n: 1 }), first);
+    expectReplay(await send({ n: 1 }), first);
     expect(await purge()).toBe(0);
 
     own.moveClock(24 * HOUR);
-    const second = await create({ n: 2 });
+    const second = await send({ n: 2 });
     expect(second.body.data.id).toBe(2);
-    expectReplay(await create({ n: 2 }), second);
+    expectReplay(await send({ n: 2 }), second);
 
     own.moveClock(48 * HOUR);
     expect(await purge()).toBe(1);
-    expect((await create({ n: 2 })).body.data.id).toBe(3);
+    expect((await send({ n: 2 })).body.data.id).toBe(3);
     await own.stop();
   });
 
@@ -364,7 +365,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it('replays the headers set after a conflict, and none set before it', async () => {
-    const [before, key] = [await orders(), withKey()];
+    const [before, key] = [await tickets(), withKey()];
     const first = await api.post('/v1/repeats/colliding', {}, key);
 
     expect(first).toHaveStatus(201);
@@ -375,21 +376,21 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(first.headers).not.toHaveProperty('x-only-the');
     expect(first.headers).not.toHaveProperty('x-list');
     expectReplay(await api.post('/v1/repeats/colliding', {}, key), first);
-    expect(await orders()).toBe(before + 1);
+    expect(await tickets()).toBe(before + 1);
   });
 
   it('survives a restart', async () => {
-    let own = await startApi(store);
-    const first = await own.post('/v1/orders', { a: 1 }, withKey('k'));
+    let own = await startApi(store, {}, [FixtureModule]);
+    const first = await own.post('/v1/tickets', { a: 1 }, withKey('k'));
     own = await own.restart();
 
     expect(first).toHaveStatus(201);
-    expectReplay(await own.post('/v1/orders', { a: 1 }, withKey('k')), first);
+    expectReplay(await own.post('/v1/tickets', { a: 1 }, withKey('k')), first);
     await own.stop();
   });
 
   it('exposes Idempotent-Replayed to browsers', async () => {
-    const { headers } = await api.get('/v1/orders', { origin: 'https://example.com' });
+    const { headers } = await api.get('/v1/tickets', { origin: 'https://example.com' });
 
     expect(headers['access-control-expose-headers']).toMatch(/\bIdempotent-Replayed\b/);
   });

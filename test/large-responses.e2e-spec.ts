@@ -135,7 +135,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     const body = JSON.stringify({ title: 'Large', content: 'x'.repeat(100 * KIB) });
     const sockets = Array.from({ length: 8 }, () => {
       const socket = connect(port, '127.0.0.1');
-      socket.write('GET /v1/events/stream?types=order.created HTTP/1.1\r\nHost: x\r\n\r\n');
+      socket.write('GET /v1/events/stream?types=user.created HTTP/1.1\r\nHost: x\r\n\r\n');
       socket.write(`POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
       return socket;
     });

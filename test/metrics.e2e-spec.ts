@@ -12,6 +12,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { OnDurableEvent } from '../src/platform/changes/index.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { EventClient } from './support/event-client.js';
 import { onlyFake } from './support/fake-timers.js';
 import { respond, Receiver } from './support/receiver.js';
@@ -71,7 +72,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     api = await startApi(
       store,
       { METRICS_PORT: '0', GRAPHQL_SUBSCRIPTIONS: 'on', TRUST_PROXY: '127.0.0.1' },
-      [MeasuredModule],
+      [MeasuredModule, FixtureModule],
     );
     // An injected request has no connection whose close could end a stream.
     await api.app.listen(0, '127.0.0.1');
@@ -144,11 +145,11 @@ describe.each(STORES)('metrics on %s', (store) => {
   });
 
   it('count idempotent replays, and report the size of the stored records', async () => {
-    const order = () => api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': 'metrics' });
+    const create = () => api.post('/v1/tickets', { item: 'Tea' }, { 'idempotency-key': 'metrics' });
     const before = (await scrape(api)).get('idempotency_replays_total') ?? 0;
-    await order();
-    await order();
-    await order();
+    await create();
+    await create();
+    await create();
 
     const samples = await scrape(api);
     expect(samples.get('idempotency_replays_total')).toBe(before + 2);

@@ -102,6 +102,12 @@ describe.each(STORES)('orders on %s', (store) => {
     expect(await order({}, key)).toHaveStatus(201);
   });
 
+  it('are limited by their size only', async () => {
+    const reply = await order(`{"list":[${'1,'.repeat(32_000)}1]}`);
+    expect(reply).toHaveStatus(201);
+    expect((await api.get(reply.headers.location!)).body.data.payload.list).toHaveLength(32_001);
+  });
+
   it('reject more than 64 KiB, unlike other paths', async () => {
     const large = { a: 'x'.repeat(64 * 1024 - 7) };
 

@@ -133,7 +133,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       ['sort_by=content;DROP TABLE posts', [45, 44, 43]],
       ['sort_by=views', [45, 44, 43]],
       ['sort_by=views&sort_dir=asc', [1, 2, 3]],
-    ])('orders by ?%s', async (search, expected) => {
+    ])('sorts by ?%s', async (search, expected) => {
       expect(await ids(`${search}&limit=3`)).toEqual(expected);
     });
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -18,12 +19,13 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
   let api: TestApi;
 
   const start = async () => {
-    api = await startApi(store, {
+    const settings = {
       ...github.settings,
       PUBLIC_URL: 'https://api.example.com',
       WRITE_ACCESS: 'authenticated',
       JWT_SECRET: OLD,
-    });
+    };
+    api = await startApi(store, settings, [FixtureModule]);
     await api.accounts.register('ada@example.com');
   };
 
@@ -64,13 +66,13 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     await start();
     const { access } = await api.accounts.login('ada@example.com');
     const headers = { ...bearer(access), 'idempotency-key': 'one' };
-    const first = await api.post('/v1/orders', { item: 'Tea' }, headers);
+    const first = await api.post('/v1/tickets', { item: 'Tea' }, headers);
     api = await api.restart(rotated);
 
-    const repeated = await api.post('/v1/orders', { item: 'Tea' }, headers);
+    const repeated = await api.post('/v1/tickets', { item: 'Tea' }, headers);
     expect(repeated.headers['idempotent-replayed']).toBe('true');
     expect(repeated.text).toBe(first.text);
-    expect(await api.post('/v1/orders', { item: 'Milk' }, headers)).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(await api.post('/v1/tickets', { item: 'Milk' }, headers)).toBeError('IDEMPOTENCY_KEY_REUSED');
     await api.stop();
   });
 

@@ -83,10 +83,10 @@ describe.each(STORES)('security events on %s', (store) => {
     });
     await add(
       'api_key_refused',
-      send('GET', '/v1/orders', undefined, { authorization: 'Bearer psk_bad-hunter2' }),
+      send('GET', '/v1/webhooks', undefined, { authorization: 'Bearer psk_bad-hunter2' }),
     );
-    const order = { authorization: `Bearer ${key}`, 'idempotency-key': 'a' };
-    await add('api_key_refused', send('POST', '/v1/orders', {}, order), { accountId: body.id });
+    const read = { authorization: `Bearer ${key}` };
+    await add('api_key_refused', send('POST', '/v1/posts', {}, read), { accountId: body.id });
     await add('code_failed', send('POST', '/auth/mfa/totp/confirm/', { code: '000000' }, bearer), {
       accountId: body.id,
     });

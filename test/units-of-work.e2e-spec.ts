@@ -5,8 +5,8 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/platform/database/queries.js';
 import type { Statement } from '../src/platform/database/statement.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { Order } from '../src/orders/order.entity.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
+import { FixtureModule, Ticket } from './support/fixture.module.js';
 import { statementsOf } from './support/statements.js';
 import { createStore, STORES } from './support/stores.js';
 
@@ -27,27 +27,25 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   let transactions: Transactions;
   beforeAll(async () => {
     // With one connection, a leaked connection makes the next test fail.
-    api = await startApi(store, { DATABASE_POOL_SIZE: '1' });
+    api = await startApi(store, { DATABASE_POOL_SIZE: '1' }, [FixtureModule]);
     transactions = api.app.get(Transactions);
   });
   afterAll(() => api.stop());
 
-  const insertion = (payload: string): Statement => ({
-    sql: `INSERT INTO orders (status, payload, created_at) VALUES ('created', :payload, :now) RETURNING id`,
-    parameters: { payload, now: new Date().toISOString() },
+  const insertion = (text: string): Statement => ({
+    sql: `INSERT INTO tickets (status, text, created_at) VALUES ('created', :text, :now) RETURNING id`,
+    parameters: { text, now: new Date().toISOString() },
   });
-  const insert = async (payload: string): Promise<number> => {
-    const { sql, parameters } = insertion(payload);
+  const insert = async (text: string): Promise<number> => {
+    const { sql, parameters } = insertion(text);
     const [row] = await transactions.execute<{ id: number }>(sql, parameters);
     return row!.id;
   };
-  const payloads = async (): Promise<string[]> => {
-    const rows = await api.app
-      .get(Queries)
-      .all<{ payload: string }>('SELECT payload FROM orders ORDER BY id');
-    return rows.map(({ payload }) => payload);
+  const texts = async (): Promise<string[]> => {
+    const rows = await api.app.get(Queries).all<{ text: string }>('SELECT text FROM tickets ORDER BY id');
+    return rows.map(({ text }) => text);
   };
-  const clear = () => transactions.execute('DELETE FROM orders');
+  const clear = () => transactions.execute('DELETE FROM tickets');
   const steps = (log: string[] = []) => ({
     first: insertion('begin'),
     check: (rows: readonly unknown[]) => void log.push(`begin ${rows.length}`),
@@ -71,14 +69,14 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   const expectAlive = async () => {
     await insert('alive');
     await transactions.run(async () => insert('alive'));
-    expect((await payloads()).filter((payload) => payload === 'alive')).toHaveLength(2);
+    expect((await texts()).filter((text) => text === 'alive')).toHaveLength(2);
     await clear();
   };
 
   const nestAfterError = async (manager: EntityManager) => {
     const ignore = () => 'never mind';
     const write = () =>
-      manager.query(`INSERT INTO orders (status, payload, created_at) VALUES ('created', 'a', '2026-01-01')`);
+      manager.query(`INSERT INTO tickets (status, text, created_at) VALUES ('created', 'a', '2026-01-01')`);
     await manager.query('INSERT INTO no_such_table VALUES (1)').catch(ignore);
     await manager.transaction(write).catch(ignore);
     await write().catch(ignore);
@@ -93,7 +91,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
         await sleep(1);
         await Promise.all([insert('a'), transactions.run(() => insert('b')), insert('c')]);
         await transactions.run(async (manager) => {
-          await manager.query(`UPDATE orders SET payload = 'd' WHERE payload = 'c'`);
+          await manager.query(`UPDATE tickets SET text = 'd' WHERE text = 'c'`);
           await transactions.run(() => insert('e'));
         });
         return 'value';
@@ -102,8 +100,8 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
     expect(value).toBe('value');
     expect(log).toEqual(['begin 1', 'end value']);
-    expect((await payloads()).toSorted()).toEqual([END, 'a', 'b', 'begin', 'd', 'e']);
-    expect((await payloads())[0]).toBe('begin');
+    expect((await texts()).toSorted()).toEqual([END, 'a', 'b', 'begin', 'd', 'e']);
+    expect((await texts())[0]).toBe('begin');
     // On SQLite, the transaction belongs to a group of units, in which each has a savepoint.
     expect(statements.filter((sql) => /^(SAVEPOINT member$|START TRANSACTION)/.test(sql))).toHaveLength(1);
     expect(statements.filter((sql) => /^RELEASE member$|COMMIT$/.test(sql))).toHaveLength(1);
@@ -120,13 +118,13 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     }, steps());
 
     expect(value).toBe(1);
-    expect(await payloads()).toEqual(['other', 'begin', 'own', END]);
+    expect(await texts()).toEqual(['other', 'begin', 'own', END]);
     await clear();
   });
 
   it('runs its steps in a transaction if it writes nothing', async () => {
     expect(await deferred(async () => 'nothing', steps())).toBe('nothing');
-    expect(await payloads()).toEqual(['begin', END]);
+    expect(await texts()).toEqual(['begin', END]);
     await clear();
   });
 
@@ -164,7 +162,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   ])('stores nothing and blocks nothing after a failure %s', async (_, some, work) => {
     await expect(deferred(work, { ...steps(), ...some })).rejects.toBeInstanceOf(Stop);
 
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
@@ -177,7 +175,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       const work = deferred(() => insert('a'), { ...steps(), ...some });
 
       await expect(work).rejects.toThrow(/no_such_table/);
-      expect(await payloads()).toEqual([]);
+      expect(await texts()).toEqual([]);
       await expectAlive();
     },
   );
@@ -189,7 +187,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     };
 
     await expect(deferred(work, steps())).rejects.toThrow(/no_such_table/);
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
@@ -218,18 +216,18 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
     await expect(transactions.run(work)).rejects.toThrow(message);
     await expect(deferred(work, steps())).rejects.toThrow(message);
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
   it('fails even if the work ignores a rejected statement of its manager', async () => {
     const work = async (manager: EntityManager) => {
-      await manager.query(`INSERT INTO orders (status, payload, created_at) VALUES ('', 'a', '2026-01-01')`);
+      await manager.query(`INSERT INTO tickets (status, text, created_at) VALUES ('', 'a', '2026-01-01')`);
       await manager.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind');
     };
 
     await expect(transactions.run(work)).rejects.toThrow(/no_such_table/);
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
@@ -239,16 +237,16 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   ])('stores nothing of %s that begins a nested transaction after an error', async (_, run) => {
     await expect(run()).rejects.toThrow(/no_such_table/);
 
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
   it('reads its own writes on its only connection', async () => {
-    const orders = api.app.get(DataSource).getRepository(Order);
+    const tickets = api.app.get(DataSource).getRepository(Ticket);
     const read = async () => [
-      await payloads(),
-      (await orders.find({ order: { id: 'ASC' } })).map(({ payload }) => payload),
-      await orders.count(),
+      await texts(),
+      (await tickets.find({ order: { id: 'ASC' } })).map(({ text }) => text),
+      await tickets.count(),
     ];
 
     const inside = await deferred(async () => {
@@ -276,7 +274,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       void transactions.run(() => immediate().then(() => insert('b')));
     });
 
-    expect(await payloads()).toEqual(['a', 'b']);
+    expect(await texts()).toEqual(['a', 'b']);
     await clear();
   });
 
@@ -299,28 +297,28 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       .catch(() => undefined);
     await late;
 
-    expect(await payloads()).toEqual(['begin', 'a', END, 'late']);
+    expect(await texts()).toEqual(['begin', 'a', END, 'late']);
     await clear();
   });
 
   it('lets its manager take part in a transaction that is nested in it', async () => {
     const source = api.app.get(DataSource);
-    const order = (payload: string) => ({ status: 'created' as const, payload, createdAt: new Date() });
+    const ticket = (text: string) => ({ status: 'created' as const, text, createdAt: new Date() });
 
     await transactions.run(async (outer) => {
-      await source.transaction(async () => outer.save(Order, order('a')));
+      await source.transaction(async () => outer.save(Ticket, ticket('a')));
       await outer.transaction((inner) =>
-        inner.transaction(() => outer.transaction(() => outer.insert(Order, order('b')))),
+        inner.transaction(() => outer.transaction(() => outer.insert(Ticket, ticket('b')))),
       );
       const rolledBack = source.transaction(async () => {
-        await outer.insert(Order, order('c'));
+        await outer.insert(Ticket, ticket('c'));
         throw new Stop();
       });
       await rolledBack.catch(() => 'never mind');
-      await outer.insert(Order, order('d'));
+      await outer.insert(Ticket, ticket('d'));
     });
 
-    expect(await payloads()).toEqual(['a', 'b', 'd']);
+    expect(await texts()).toEqual(['a', 'b', 'd']);
     await clear();
     await expectAlive();
   });
@@ -341,7 +339,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     transactions.onCommit(() => fail('alone'));
 
     expect(called).toEqual(['first', 'second', 'third', 'alone']);
-    expect(await payloads()).toEqual(['a']);
+    expect(await texts()).toEqual(['a']);
     await clear();
   });
 
@@ -353,10 +351,10 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
     const late = transactions.run(async () => {
       await insert('b');
-      await elsewhere(async () => manager!.query('DELETE FROM orders'));
+      await elsewhere(async () => manager!.query('DELETE FROM tickets'));
     });
     await expect(late).rejects.toThrow(/after the end of the unit of work/);
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
@@ -381,7 +379,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
     // A conflict at the beginning does not repeat the work.
     expect([value, tries, begun]).toEqual([3, 3, 4]);
-    expect(await payloads()).toEqual(['begin', 'a', END]);
+    expect(await texts()).toEqual(['begin', 'a', END]);
     await clear();
     await expect(
       deferred(async () => {
@@ -400,7 +398,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     }, steps());
 
     await expect(work).rejects.toThrow('was not ended');
-    expect(await payloads()).toEqual([]);
+    expect(await texts()).toEqual([]);
     await expectAlive();
   });
 
@@ -408,7 +406,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await deferred(() => insert('a'), steps());
     await deferred(async () => undefined, steps());
 
-    expect(await payloads()).toEqual(['begin', 'a', END, 'begin', END]);
+    expect(await texts()).toEqual(['begin', 'a', END, 'begin', END]);
     await clear();
   });
 
@@ -425,7 +423,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     );
 
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(10);
-    const rest = (await payloads()).filter((payload) => payload !== 'begin' && payload !== END);
+    const rest = (await texts()).filter((text) => text !== 'begin' && text !== END);
     expect(rest).toEqual(expect.arrayContaining(['a1', 'b1', 'a49', 'b49']));
     expect(rest).toHaveLength(80);
     await clear();
@@ -459,7 +457,7 @@ describe('a deferred unit of work on PostgreSQL', () => {
   });
 
   it('begins again on a clean connection after a conflict of its first statement', async () => {
-    const api = await startApi('PostgreSQL', { DATABASE_POOL_SIZE: '1' });
+    const api = await startApi('PostgreSQL', { DATABASE_POOL_SIZE: '1' }, [FixtureModule]);
     const transactions = api.app.get(Transactions);
     await transactions.execute('CREATE SEQUENCE calls');
     await transactions.execute(

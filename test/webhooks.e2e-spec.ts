@@ -861,7 +861,7 @@ describe('On PostgreSQL', () => {
     const api = await startApi('PostgreSQL');
     const staff = await staffOf(api);
     const url = 'http://127.0.0.1:9/';
-    const { body } = await api.post('/v1/webhooks', { url, types: ['order.created'] }, staff);
+    const { body } = await api.post('/v1/webhooks', { url, types: ['post.created'] }, staff);
     const { id: webhookId } = body.data;
     const change = new Client((api.config.store as PostgresStore).url);
     await change.connect();
@@ -869,7 +869,7 @@ describe('On PostgreSQL', () => {
     const { rows } = await change.query<{ id: number }>(
       `INSERT INTO webhook_deliveries
          (webhook_id, event_id, type, status, attempts, next_attempt_at, created_at, expires_at)
-       VALUES ($1, 'e', 'order.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
+       VALUES ($1, 'e', 'post.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
        RETURNING id::int AS id`,
       [webhookId],
     );

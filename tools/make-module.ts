@@ -1,6 +1,5 @@
 /**
- * `npm run make:module -- comments`: creates a module, which is served at once, or removes it with `--remove`. `--help`
- * lists the options.
+ * `npm run make:module -- comments`: creates a module, which is served at once. `--help` lists the options.
  *
  * It prints everything that it creates or changes; it changes nothing if the name cannot be used.
  */
@@ -10,8 +9,8 @@ import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { register, renewContracts, write } from './make-module/files.ts';
 import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
 import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
-import { createdBy, removeModule } from './make-module/remove.ts';
 import { InputError } from './make-module/input-error.ts';
+import { createdBy } from './remove/tables.ts';
 
 const PLAIN = 'tools/make-module/template';
 const NESTED = 'tools/make-module/nested-template';
@@ -28,8 +27,7 @@ Creates a module with a table, REST and GraphQL handlers, and tests; <names> is 
   --parent <names>     Nests it in another module: /v1/posts/{postId}/comments, and Post.comments over GraphQL
   --owner account      Rows belong to the account that creates them; it and staff may change and delete them.
                        --parent and --owner go together
-  --on-delete <rule>   Of a parent: "cascade" deletes its rows (the default), "restrict" keeps it from being deleted
-  --remove             Removes the module instead, and adds a migration that drops its table`;
+  --on-delete <rule>   Of a parent: "cascade" deletes its rows (the default), "restrict" keeps it from being deleted`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseCommandLine(USAGE, {
@@ -38,16 +36,11 @@ async function main(): Promise<void> {
       parent: { type: 'string' },
       owner: { type: 'string' },
       'on-delete': { type: 'string' },
-      remove: { type: 'boolean' },
     },
     allowPositionals: true,
   });
   const [files = '', ...more] = positionals;
   if (files === '' || more.length > 0) throw new InputError(USAGE);
-  if (values.remove) {
-    if (Object.keys(values).length > 1) throw new InputError('--remove takes no other option');
-    return removeModule(files);
-  }
   const { parent, owner, 'on-delete': onDelete = 'cascade' } = values;
   if ((parent === undefined) !== (owner === undefined))
     throw new InputError('--parent and --owner go together');

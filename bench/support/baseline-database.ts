@@ -7,7 +7,7 @@ import { orderStatements } from './baseline-orders.ts';
 type Values = Record<string, string | number | null>;
 export type Row = Record<string, any>;
 type Rows = Row[] | Promise<Row[]>;
-export type Run = (name: keyof typeof SQL, values: Values) => Rows;
+type Run = (name: keyof typeof SQL, values: Values) => Rows;
 
 export interface Store {
   /** Runs a statement by its name. */

@@ -1,7 +1,9 @@
 /** Orders of the hand-written server: the steps of an idempotent request, without a structure. */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Row, Run, Store } from './baseline-database.ts';
+import type { Row, Store } from './baseline-database.ts';
+
+type Run = Store['run'];
 
 const DAY = 24 * 60 * 60_000;
 

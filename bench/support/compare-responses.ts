@@ -56,7 +56,7 @@ async function response(url: string, { path, method = 'GET', body }: Request) {
       body,
       headers: {
         'content-type': 'application/json',
-        ...(path === '/v1/orders' && { 'idempotency-key': randomUUID() }),
+        ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
       },
     }),
   });

@@ -57,7 +57,7 @@ const KINDS: Record<string, () => Call> = {
   }),
   'users of 10,000 members': () => ({ path: '/v1/users', body: { name: objects } }),
   'logins of 10,000 members': () => ({ path: '/auth/login/', body: { ...account(), email: objects } }),
-  'orders of 20,000 members': () => ({
+  '/v1/orders of 20,000 members': () => ({
     path: '/v1/orders',
     headers: { 'idempotency-key': randomBytes(16).toString('hex') },
     body: { items: Array.from({ length: 20_000 }, () => ({})) },

@@ -1,7 +1,7 @@
 /**
  * Kills the service with SIGKILL under write load, repeatedly, and then checks its data: every acknowledged write is
  * stored, and nothing that was not requested; every refresh token is either still valid or has exactly one successor;
- * every order that is sent again with its key exists once; every registered account gets its mail; every change has
+ * every user that is sent again with its key exists once; every registered account gets its mail; every change has
  * its event, and every event is delivered.
  *
  *     npm run test:crash [-- --rounds 10]
@@ -12,9 +12,9 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
 import { createStore, STORES, type StoreName } from '../support/stores.ts';
 import { Events } from './events.ts';
+import { KeyedWrites } from './keyed-writes.ts';
 import { type Load, send } from './load.ts';
 import { Mails } from './mails.ts';
-import { Orders } from './orders.ts';
 import { Rotations } from './rotations.ts';
 
 const WRITERS = 16;
@@ -53,20 +53,20 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
   let service = await Service.start(settings);
   const rotations = new Rotations(environment);
   await rotations.start(service);
-  const orders = new Orders();
+  const keyedWrites = new KeyedWrites();
   const events = await Events.start(service, environment);
 
   for (let round = 1; round <= rounds; round++) {
     const before = posts.size;
     const load = { service, posts, killed: false };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
-    writers.push(rotations.run(load), orders.run(load), mails.run(load));
+    writers.push(rotations.run(load), keyedWrites.run(load), mails.run(load));
     await sleep(300 + Math.random() * 700);
     // On a slow disk, there may be no acknowledged write of some kind yet.
     const isEnough = () =>
       posts.size - before >= WRITERS &&
       rotations.acknowledged > 0 &&
-      orders.acknowledged > 0 &&
+      keyedWrites.acknowledged > 0 &&
       mails.acknowledged > 0;
     for (let waited = 0; !isEnough() && waited < TIMEOUT; waited += 50) await sleep(50);
     load.killed = true;
@@ -81,12 +81,12 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const changes = await events.verify(service, posts);
     const rotated = await rotations.verify(service);
     if (rotated === 0) throw new Error('No refresh was acknowledged');
-    const { acknowledged, unacknowledged, replayed } = await orders.verify(service);
-    if (acknowledged === 0) throw new Error('No order was acknowledged');
+    const { acknowledged, unacknowledged, replayed } = await keyedWrites.verify(service);
+    if (acknowledged === 0) throw new Error('No write with a key was acknowledged');
     const registered = await mails.verify(sentBefore);
     if (registered.acknowledged === 0) throw new Error('No registration was acknowledged');
     console.log(
-      `${store}: round ${round} of ${rounds}, ${written} posts written, all stored; ${changes} events, all delivered; ${rotated} tokens rotated, each has one successor; ${acknowledged} orders acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
+      `${store}: round ${round} of ${rounds}, ${written} posts written, all stored; ${changes} events, all delivered; ${rotated} tokens rotated, each has one successor; ${acknowledged} writes with a key acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
     );
   }
   await service.end();

@@ -111,7 +111,7 @@ describe.each(STORES)('the application on %s', (store) => {
     );
     const api = apiOf(await initApp(app));
 
-    const { body } = await api.post('/v1/orders', {}, { 'idempotency-key': 'one' });
+    const { body } = await api.post('/v1/posts', { title: 'A', content: 'a' });
     expect(body.data.created_at).toBe('2030-01-01T00:00:00.000Z');
     await api.stop();
   });

@@ -111,9 +111,9 @@ class CatsController {
   @ApiResponse({ status: 202, description: 'They will leave' })
   release(): void {}
 
-  @Post('orders')
+  @Post('treats')
   @Public()
-  @ApiOperation({ summary: 'Orders a cat' })
+  @ApiOperation({ summary: 'Gives a cat a treat' })
   @ReturnsData(Cat)
   @Throws({ CONFLICT: 'No cat is left' })
   @ApiCreatedResponse({ description: 'The cat was ordered' })
@@ -217,7 +217,7 @@ describe('the decorators of OpenAPI in the Nest documentation', () => {
   });
 
   it('complete those of the service', async () => {
-    const { responses } = document.paths['/v1/cats/orders'].post;
+    const { responses } = document.paths['/v1/cats/treats'].post;
 
     expect(responses[201]).toMatchObject({
       description: 'The cat was ordered',
@@ -228,7 +228,7 @@ describe('the decorators of OpenAPI in the Nest documentation', () => {
     expect(responses[409].content['application/json'].examples.CONFLICT.value.error.message).toBe(
       'No cat is left',
     );
-    expect((await api.post('/v1/cats/orders', {})).headers['location']).toBe('/v1/cats/1');
+    expect((await api.post('/v1/cats/treats', {})).headers['location']).toBe('/v1/cats/1');
   });
 
   it('name only security schemes that are declared', async () => {

@@ -42,6 +42,7 @@ import { catchError, map, type Observable, of, tap, throwError, timeout, Timeout
 import { Public } from '../../src/platform/access/index.js';
 import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
 import { startApi, type TestApi } from '../support/api.js';
+import { FixtureModule } from '../support/fixture.module.js';
 import { STORES } from '../support/stores.js';
 
 const seen: string[] = [];
@@ -328,8 +329,13 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
   let plain: TestApi;
   let extended: TestApi;
   beforeAll(async () => {
-    plain = await startApi(store, {}, [PipelineModule]);
-    extended = await startApi(store, {}, [PipelineModule, MiddlewareModule, GlobalInterceptorsModule]);
+    plain = await startApi(store, {}, [PipelineModule, FixtureModule]);
+    extended = await startApi(store, {}, [
+      PipelineModule,
+      FixtureModule,
+      MiddlewareModule,
+      GlobalInterceptorsModule,
+    ]);
   });
   afterAll(async () => {
     await plain.stop();
@@ -338,7 +344,7 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
 
   it('keep every response unchanged, including headers', async () => {
     const requests = async (api: TestApi) => {
-      const order = '{"item":"Book","price":9.90,"n":12345678901234567890}';
+      const body = '{"item":"Book","price":9.90,"n":12345678901234567890}';
       const json = { 'content-type': 'application/json' };
       const sent = [
         await api.post('/v1/posts', { title: 'A', content: 'a' }),
@@ -346,8 +352,8 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
         await api.post('/v1/posts', { title: 'B', content: 'b' }, { 'idempotency-key': 'one' }),
         await api.post('/v1/users', { name: 'Ada' }),
         await api.post('/v2/users', { name: 'Ada' }),
-        await api.post('/v1/orders', order, { ...json, 'idempotency-key': 'one' }),
-        await api.post('/v1/orders', order, { ...json, 'idempotency-key': 'one' }),
+        await api.post('/v1/tickets', body, { ...json, 'idempotency-key': 'one' }),
+        await api.post('/v1/tickets', body, { ...json, 'idempotency-key': 'one' }),
         await api.get('/v1/posts?limit=1&page=2'),
         await api.get('/v1/posts?page=9223372036854775807'),
         await api.get('/v1/posts/cursor?limit=1'),
@@ -357,8 +363,8 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
         await api.get('/v2/users?limit=1'),
         await api.get('/v1/users/2', { accept: 'application/xml' }),
         await api.get('/v1/users/1/posts'),
-        await api.get('/v1/orders'),
-        await api.get('/v1/orders/1'),
+        await api.get('/v1/tickets'),
+        await api.get('/v1/tickets/1'),
         await api.patch('/v1/posts/1', { title: 'C' }),
         await api.delete('/v1/posts/1'),
         await api.get('/v1/posts/1'),

@@ -116,6 +116,7 @@ export class TestApi {
     readonly app: NestFastifyApplication,
     readonly config: Config,
     private readonly removeStore: () => Promise<void>,
+    private readonly modules: readonly Type[] = DEFAULT_MODULES,
   ) {}
 
   async send(options: InjectOptions): Promise<Reply> {
@@ -169,7 +170,8 @@ export class TestApi {
   async restart(changes: Partial<Config> = {}): Promise<TestApi> {
     await this.app.close();
     const config: Config = Object.assign({}, this.config, changes);
-    return new TestApi(await createApp(config, { modules: DEFAULT_MODULES }), config, this.removeStore);
+    const { modules, removeStore } = this;
+    return new TestApi(await createApp(config, { modules }), config, removeStore, modules);
   }
 
   async stop(): Promise<void> {
@@ -221,5 +223,5 @@ export async function startApiOn(
   removeStore = async (): Promise<void> => undefined,
 ): Promise<TestApi> {
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
-  return new TestApi(await createApp(config, { modules }), config, removeStore);
+  return new TestApi(await createApp(config, { modules }), config, removeStore, modules);
 }

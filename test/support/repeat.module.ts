@@ -23,6 +23,7 @@ import { WriteAccess } from '../../src/platform/access/index.js';
 import { AppError } from '../../src/platform/http/errors/errors.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
+import { FixtureModule } from './fixture.module.js';
 
 /** Runs work like another request: outside of the unit of work of the caller. */
 const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
@@ -56,15 +57,15 @@ class RepeatController {
   @Post('three-writes')
   @Idempotent()
   async threeWrites(): Promise<{ ids: number[] }> {
-    const both = await Promise.all([this.order(), this.transactions.run(() => this.order())]);
-    return { ids: [...both, await this.order()] };
+    const both = await Promise.all([this.write(), this.transactions.run(() => this.write())]);
+    return { ids: [...both, await this.write()] };
   }
 
   /** Writes, and then fails as the request specifies. */
   @Post('failing/:how')
   @Idempotent()
   async failing(@Param('how') how: string, @Body() body: { fail?: boolean }): Promise<{ id: number }> {
-    const id = await this.order();
+    const id = await this.write();
     if (body.fail && how === 'refused') throw new AppError('CONFLICT', 'Refused after a write');
     if (body.fail) throw new Error('A fault after a write');
     return { id };
@@ -106,7 +107,7 @@ class RepeatController {
     this.conflicts++;
     if (this.conflicts === 1) reply.status(202).header('x-only-the', 'first').header('x-list', 'b');
     reply.header('location', '/somewhere').type('application/json');
-    const id = await this.order();
+    const id = await this.write();
     if (this.conflicts === 1) throw Object.assign(new Error('Collided'), { code: '40001' });
     return { id };
   }
@@ -114,7 +115,7 @@ class RepeatController {
   @Post('held')
   @Idempotent()
   async held(): Promise<{ id: number }> {
-    const id = await this.order();
+    const id = await this.write();
     Held.current.written.resolve();
     await Held.current.released.promise;
     return { id };
@@ -132,7 +133,7 @@ class RepeatController {
   @Post('hijacked')
   @Idempotent()
   async hijacked(@Res() reply: FastifyReply): Promise<void> {
-    await this.order();
+    await this.write();
     reply.hijack();
     reply.raw.end('mine');
   }
@@ -141,7 +142,7 @@ class RepeatController {
   @Idempotent()
   @HttpCode(204)
   async nothing(): Promise<void> {
-    await this.order();
+    await this.write();
   }
 
   /** Has settings of its own. A GET with effects is idempotent, too. */
@@ -150,12 +151,12 @@ class RepeatController {
   @RouteConfig({ own: 'setting' })
   async configured(@Req() request: FastifyRequest): Promise<object> {
     const { own } = request.routeOptions.config as { own?: string };
-    return { id: await this.order(), own };
+    return { id: await this.write(), own };
   }
 
-  private async order(): Promise<number> {
+  private async write(): Promise<number> {
     const [row] = await this.transactions.execute<{ id: number }>(
-      `INSERT INTO orders (status, payload, created_at) VALUES ('created', '{}', :now) RETURNING id`,
+      `INSERT INTO tickets (status, text, created_at) VALUES ('created', '{}', :now) RETURNING id`,
       { now: new Date().toISOString() },
     );
     return row!.id;
@@ -194,7 +195,10 @@ class MarkedRepeatController {
   }
 }
 
-@Module({ controllers: [RepeatController, GovernedRepeatController, MarkedRepeatController] })
+@Module({
+  imports: [FixtureModule],
+  controllers: [RepeatController, GovernedRepeatController, MarkedRepeatController],
+})
 export class RepeatModule {}
 
 @Controller('misconfigured')

@@ -13,7 +13,7 @@ const CORE = [
   'posts-list',
   'races',
   'idempotency.e2e',
-  'orders',
+  'keyed-operations',
   'units-of-work',
   'users.e2e',
   'graphql.e2e',

@@ -117,12 +117,12 @@ async function checkSharedState(): Promise<void> {
   }
 
   const key = { 'idempotency-key': randomUUID() };
-  const orders = await Promise.all(ports.map((own) => send('POST', '/v1/orders', { a: 1 }, key, own)));
-  const ids = orders.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
-  expect('one order for one key', new Set(ids).size === 1);
+  const replies = await Promise.all(ports.map((own) => send('POST', '/v2/users', { name: 'Ada' }, key, own)));
+  const ids = replies.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
+  expect('one user for one key', new Set(ids).size === 1);
   expect(
     'the other requests get the same response, or 409 while it is in progress',
-    orders.every(({ status }) => status === 201 || status === 409),
+    replies.every(({ status }) => status === 201 || status === 409),
   );
 
   const wrong = { email: account.email, password: 'a wrong password' };

@@ -7,26 +7,27 @@ import { Service } from '../support/service.js';
 import { ANY_STORE, createStore, STORES } from '../support/stores.js';
 import { until } from '../support/until.js';
 
-describe.each(STORES)('an order on %s', (store) => {
+describe.each(STORES)('a write with a key on %s', (store) => {
   it('is returned to a retry after a kill -9 between the commit and the response', async () => {
     const { environment, ...testStore } = await createStore(store);
-    const init = { method: 'POST', body: '{"a":1}', headers: { 'idempotency-key': 'k' } };
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const init = { method: 'POST', body: '{"name":"Ada"}', headers };
     const dying = await Service.start({
       ...environment,
       NODE_OPTIONS: '--import ./test/support/die-before-response.mjs',
     });
-    await expect(dying.fetch('/v1/orders', init)).rejects.toThrow('fetch failed');
+    await expect(dying.fetch('/v2/users', init)).rejects.toThrow('fetch failed');
     await dying.end();
     expect(dying.process.signalCode).toBe('SIGKILL');
 
     const api = await startApiOn(environment);
-    const reply = await api.post('/v1/orders', init.body, init.headers);
+    const reply = await api.post('/v2/users', init.body, init.headers);
 
     expect(reply).toHaveStatus(201);
     expect(reply.headers['idempotent-replayed']).toBe('true');
-    expect(reply.headers['location']).toBe('/v1/orders/1');
-    expect(reply.body).toMatchObject({ data: { id: 1, payload: { a: 1 } } });
-    expect((await api.get('/v1/orders')).body.meta.total).toBe(1);
+    expect(reply.headers['location']).toBe('/v2/users/2');
+    expect(reply.body).toMatchObject({ data: { id: '2', name: 'Ada' } });
+    expect((await api.get('/v2/users')).body.meta.total).toBe(2);
     await api.stop();
     await testStore.remove();
   });

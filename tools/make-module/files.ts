@@ -38,13 +38,6 @@ export function register(files: string, name: string, file = files): void {
   );
 }
 
-/** Removes a module from the list of modules. */
-export function unregister(files: string, name: string): void {
-  edit(APP_MODULE, (text) =>
-    text.replace(`${importOf(files, name)}\n`, '').replace(new RegExp(`\\n +${name}Module,`), ''),
-  );
-}
-
 /** Whether the list of modules has a module. */
 export const isRegistered = (files: string, name: string): boolean =>
   readFileSync(APP_MODULE, 'utf8').includes(importOf(files, name));

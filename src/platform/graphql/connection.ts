@@ -109,7 +109,11 @@ export function Connection<Node>(view: Type<Node>): Type<ConnectionOf<Node>> {
   return ConnectionType as Type<ConnectionOf<Node>>;
 }
 
-/** The cost of a connection (`complexity`): itself, and the longest page that `first` allows with what each item has. */
+/**
+ * The cost of a connection (`complexity`): itself, and the longest page that `first` allows with what each item has.
+ *
+ * @public
+ */
 export const connectionCost = ({
   args,
   childComplexity,

@@ -10,7 +10,7 @@ import { IdempotencyService, KeyedWork } from './idempotency.service.js';
 export interface KeyedCreation {
   /** The id of the calling account; null where credentials are not looked at. */
   readonly caller: number | null;
-  /** The path of the REST handler, a POST without parameters, and of its collection: `/v1/orders`. */
+  /** The path of the REST handler, a POST without parameters, and of its collection: `/v1/posts`. */
   readonly path: string;
   readonly key: string;
   /** What the body over REST would be. */

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { Transactions } from '../src/platform/database/transactions.js';
+import { Order } from '../src/orders/order.entity.js';
+import { bearer, startApi } from './support/api.js';
+import { EndlessModule } from './support/endless.module.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('lists of orders on %s', (store) => {
+  it('wait for other slow reads, not on the event loop', async () => {
+    const api = await startApi(store, {}, [EndlessModule]);
+    const slow = Array.from({ length: 80 }, () => api.get('/endless'));
+
+    // Counting and skipping orders reads many of them.
+    expect(await api.get('/v1/orders')).toBeError('SERVICE_UNAVAILABLE');
+    const { body } = await api.graphql('{ orders { totalCount } }');
+    expect(body.errors[0].extensions.code).toBe('SERVICE_UNAVAILABLE');
+
+    await Promise.all([api.stop(), ...slow]);
+  });
+});
+
+describe.each(STORES)('deep pages of orders on %s', (store) => {
+  it('have the orders that the caller may read, and their number', async () => {
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const tokens = await Promise.all(
+      ['ada', 'bob'].map(async (name) => {
+        await api.accounts.register(`${name}@example.com`);
+        return bearer((await api.accounts.login(`${name}@example.com`)).access);
+      }),
+    );
+    const counts = [1250, 30] as const;
+    for (const [n, count] of counts.entries()) {
+      const { id } = (await api.get('/auth/me/', tokens[n])).body;
+      await api.app.get(Transactions).run((manager) =>
+        manager.save(
+          Order,
+          Array.from({ length: count }, (_, at) => ({
+            accountId: id as number,
+            status: 'created' as const,
+            payload: `{"n":${at}}`,
+            createdAt: new Date(Date.UTC(2026, 0, 1) + (at % 100)),
+          })),
+          { chunk: 100 },
+        ),
+      );
+    }
+
+    const seen: { id: number; created_at: string; payload: { n: number } }[] = [];
+    for (let page = 1; page <= 14; page++) {
+      const { data, meta } = (await api.get(`/v1/orders?limit=100&page=${page}`, tokens[0])).body;
+      expect(meta).toEqual({ total: 1250, page, limit: 100, has_next: page < 13 });
+      seen.push(...data);
+    }
+    expect(new Set(seen.map(({ payload }) => payload.n)).size).toBe(1250);
+    const newestFirst = seen.toSorted((a, b) => b.created_at.localeCompare(a.created_at) || b.id - a.id);
+    expect(seen.map(({ id }) => id)).toEqual(newestFirst.map(({ id }) => id));
+    for (const [n, token] of tokens.entries()) {
+      const { body } = await api.graphql('{ orders { totalCount } }', {}, token);
+      expect(body.data.orders.totalCount).toBe(counts[n]);
+    }
+    await api.stop();
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Order } from '../src/orders/order.entity.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { send } from './support/requests.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('an order of an account on %s', (store) => {
+  let api: TestApi;
+  let ada: Record<string, string>;
+  let bob: Record<string, string>;
+  let staff: Record<string, string>;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    [ada, bob, staff] = [await login('ada'), await login('bob'), await login('staff')];
+    await api.accounts.admin().setStaff('staff@example.com', true);
+  });
+  afterAll(() => api.stop());
+
+  async function login(name: string): Promise<Record<string, string>> {
+    await api.accounts.register(`${name}@example.com`);
+    return bearer((await api.accounts.login(`${name}@example.com`)).access);
+  }
+  const order = (payload: unknown, headers: Record<string, string>) =>
+    send(api, 'POST', '/v1/orders', payload, headers);
+
+  it('has an event and an audit entry, which it shares with replays', async () => {
+    const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
+    const key = { ...ada, 'idempotency-key': 'events' };
+    const { id } = (await order(payload, key)).body.data;
+    expect((await order(payload, key)).headers['idempotent-replayed']).toBe('true');
+
+    const feed = async (headers: Record<string, string>) =>
+      api.get('/v1/events?types=order.created&limit=100', headers);
+    const subjects = async (headers: Record<string, string>) =>
+      (await feed(headers)).body.data.map(({ subject }: any) => subject);
+    expect(await subjects(ada)).toEqual([`/v1/orders/${id}`]);
+    expect(await subjects(staff)).toEqual([`/v1/orders/${id}`]);
+    expect([await subjects(bob), await subjects({})]).toEqual([[], []]);
+    expect((await feed(ada)).text).toContain('"payload":{"b": 1.0,  "a": 12345678901234567890}');
+    const { body } = await api.get(`/v1/audit?subject=${encodeURIComponent(`/v1/orders/${id}`)}`, staff);
+    expect(body.data.map(({ action }: any) => action)).toEqual(['POST /v1/orders']);
+  });
+
+  it('is stored by the cache of the caller only, which revalidates it by its entity tag', async () => {
+    const made = await order({ item: 'Tea' }, ada);
+    const path = made.headers['location']!;
+    const found = await api.get(path, ada);
+    const tag = found.headers['etag']!;
+    const unchanged = await api.get(path, { ...ada, 'if-none-match': tag });
+
+    expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/);
+    expect([made.headers['etag'], unchanged.status, unchanged.text]).toEqual([tag, 304, '']);
+    for (const { headers } of [made, found, unchanged]) {
+      expect(headers).toMatchObject({
+        'cache-control': 'private, no-cache',
+        vary: expect.stringMatching(/Authorization, Cookie/),
+      });
+    }
+    const list = await api.get('/v1/orders', ada);
+    expect(list.headers['cache-control']).toBe('no-store');
+    const orders: Repository<Order> = api.app.get(getRepositoryToken(Order));
+    await orders.update({ id: made.body.data.id }, { payload: '{}' });
+    expect((await api.get(path, ada)).headers['etag']).not.toBe(tag);
+  });
+
+  it('is in the export of the account, and stays without an owner after its deletion', async () => {
+    await order({ of: 'bob' }, bob);
+    const eve = await login('eve');
+    for (let n = 0; n < 105; n++) await order(`{"n": ${n}.10}`, eve);
+
+    const { body, text } = await api.get('/auth/me/export/', eve);
+    expect(body.orders).toHaveLength(105);
+    expect(text).toContain('{"n": 104.10}');
+    expect(text).not.toContain('"of"');
+
+    const deletion = await send(api, 'DELETE', '/auth/me/', { password: PASSWORD }, eve);
+    expect(deletion).toHaveStatus(204);
+    const { id, payload } = body.orders[0];
+    expect((await api.get(`/v1/orders/${id}`, staff)).body.data.payload).toEqual(payload);
+    expect(await api.get(`/v1/orders/${id}`, ada)).toBeError('NOT_FOUND');
+  });
+
+  it('is read and created by API keys with the scope for it', async () => {
+    const keyOf = async (scope: string) =>
+      bearer((await api.post('/auth/api-keys/', { name: 'A', scope }, ada)).body.data.key);
+    const [read, write] = [await keyOf('read'), await keyOf('write')];
+
+    expect(await order({}, read)).toBeError('FORBIDDEN');
+    const { id } = (await order({}, write)).body.data;
+    expect(await api.get(`/v1/orders/${id}`, read)).toHaveStatus(200);
+    expect(await api.get(`/v1/orders/${id}`, bob)).toBeError('NOT_FOUND');
+  });
+
+  it('needs an account to be read, as the served reference says', async () => {
+    const { body } = await api.get('/openapi.json');
+    expect(body.paths['/v1/orders'].get.security).toEqual([{ bearer: [] }, { session: [] }]);
+  });
+});
