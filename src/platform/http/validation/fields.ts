@@ -1,6 +1,8 @@
-import { IsBoolean, isEmail, IsIn, IsOptional, ValidateBy } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsBoolean, IsDate, isEmail, IsIn, IsOptional, ValidateBy } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
+import { parseTime } from '../time.js';
 import { isStorable } from './text.js';
 
 /** The field may be absent or null, which have the same meaning. */
@@ -16,6 +18,14 @@ export const TrueOrFalse = (): PropertyDecorator =>
   applyDecorators(
     IsBoolean({ message: '$property must be true or false' }),
     ApiProperty({ type: 'boolean' }),
+  );
+
+/** The field must be a time as in RFC 3339. Over REST and GraphQL, the handler gets a `Date`. */
+export const Time = (): PropertyDecorator =>
+  applyDecorators(
+    Transform(({ value }) => (typeof value === 'string' ? (parseTime(value) ?? value) : value)),
+    IsDate({ message: '$property must be a time such as 2030-01-01T00:00:00Z (RFC 3339)' }),
+    ApiProperty({ type: 'string', format: 'date-time', example: '2030-01-01T00:00:00Z' }),
   );
 
 /** The field must be a list of one to `max` texts. @param item what each of them is, such as `event type` */
