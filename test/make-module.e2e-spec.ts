@@ -36,7 +36,24 @@ describe('npm run make:module', () => {
     ['a singular', ['comment'], 'does not look like a plural'],
     ['a word of the language', ['enums'], 'means something else'],
     ['an unknown flag', ['comments', '--force'], 'Unknown option'],
-    ['a parent without an owner', ['comments', '--parent', 'posts'], '--parent and --owner go together'],
+    ['a type that does not exist', ['tasks', 'due:time'], 'its type must be text, text(200), int,'],
+    ['a list of another type', ['tasks', 'rating:int(5)'], 'its type must be'],
+    ['a field without a type', ['tasks', 'title'], 'write <name>:<type>'],
+    ['a field of two words', ['tasks', 'due_at:date'], 'with a name of small letters only'],
+    ['a column of every module', ['tasks', 'version:int'], '"version" cannot be a field'],
+    ['a column of the database', ['tasks', 'xmin:int'], '"xmin" cannot be a field'],
+    ['the parent as a field', ['tasks', 'post:text', '--parent', 'posts'], '"post" cannot be a field'],
+    ['a field twice', ['tasks', 'title:text due:date', 'title:int'], '"title" cannot be two fields'],
+    ['too many fields', ['tasks', 'abcdefghijklmnopqrstu'.replaceAll(/./g, '$&:int ')], '20 at most'],
+    ['a text that is too long', ['tasks', 'title:text(10001)'], 'must be 10 to 10000 characters'],
+    ['an enum of one word', ['tasks', 'status:enum(open)'], 'at least two words'],
+    ['an enum with a word that GraphQL forbids', ['tasks', 'status:enum(true,false)'], 'at least two words'],
+    [
+      'an enum of an existing type',
+      ['page-lists', '--singular', 'page', 'info:enum(a,b)'],
+      'PageInfo, which is taken',
+    ],
+    ['an enum with the type of a view', ['tasks', 'view:enum(list,board)'], 'TaskView, which is taken'],
     ['an invalid owner', ['comments', '--parent', 'posts', '--owner', 'user'], 'must be "account"'],
     [
       'a parent that does not exist',
@@ -63,7 +80,7 @@ describe('npm run make:module', () => {
   it('prints its help', async () => {
     expect(await makeModule('--help')).toMatchObject({
       code: 0,
-      output: expect.stringContaining('--on-delete'),
+      output: expect.stringMatching(/enum\(open,done\)[^]*--on-delete/),
     });
   });
 });

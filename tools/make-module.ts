@@ -7,26 +7,32 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { register, renewContracts, write } from './make-module/files.ts';
+import { fillTemplate, type Words } from './make-module/fill.ts';
+import { wordsOfFields } from './make-module/fields.ts';
 import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
 import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
 import { InputError } from './make-module/input-error.ts';
 import { createdBy } from './remove/tables.ts';
 
-const PLAIN = 'tools/make-module/template';
-const NESTED = 'tools/make-module/nested-template';
-
 /** Names with another meaning, here or in the languages of a module. */
 const RESERVED =
   /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|string|true|void)$/;
 
-const USAGE = `Usage: npm run make:module -- <names> [options]
+const USAGE = `Usage: npm run make:module -- <names> [fields] [options]
 
 Creates a module with a table, REST and GraphQL handlers, and tests; <names> is its plural, such as "comments".
 
+Fields are <name>:<type>; without any, it has text:text. Quote them: 'title:text(200) rating:int? status:enum(open,done)'
+  text, text(200)      1 to 1000 characters, or another maximum
+  int, number          A whole number of 32 bits; any number
+  boolean, date        True or false; a time (RFC 3339)
+  enum(open,done)      One of these words
+  ?                    After the type: may be empty, and null clears it
+
   --singular <name>    Its singular, where that is not regular: people --singular person
   --parent <names>     Nests it in another module: /v1/posts/{postId}/comments, and Post.comments over GraphQL
-  --owner account      Rows belong to the account that creates them; it and staff may change and delete them.
-                       --parent and --owner go together
+  --owner account      Rows belong to the account that creates them: everyone may read them, it and staff may change and
+                       delete them. Without, WRITE_ACCESS decides who may write
   --on-delete <rule>   Of a parent: "cascade" deletes its rows (the default), "restrict" keeps it from being deleted`;
 
 async function main(): Promise<void> {
@@ -39,11 +45,11 @@ async function main(): Promise<void> {
     },
     allowPositionals: true,
   });
-  const [files = '', ...more] = positionals;
-  if (files === '' || more.length > 0) throw new InputError(USAGE);
+  const [files = '', ...fields] = positionals
+    .flatMap((text) => text.split(/\s+/))
+    .filter((text) => text !== '');
+  if (files === '') throw new InputError(USAGE);
   const { parent, owner, 'on-delete': onDelete = 'cascade' } = values;
-  if ((parent === undefined) !== (owner === undefined))
-    throw new InputError('--parent and --owner go together');
   if (owner !== undefined && owner !== 'account') throw new InputError('--owner must be "account"');
   if (!isOnDelete(onDelete)) throw new InputError('--on-delete must be "cascade" or "restrict"');
   if (parent === undefined && values['on-delete'] !== undefined)
@@ -51,9 +57,14 @@ async function main(): Promise<void> {
   const names = { files, file: values.singular ?? singularOf(files) };
   check(names);
 
-  const words = wordsFor(names, parent, onDelete);
-  for (const [template, target] of targets(words)) write(target, fill(read(`${template}.template`), words));
-  register(files, words['Names']!);
+  const parentWords = parent === undefined ? {} : findParent(parent, onDelete);
+  const ofFields = wordsOfFields(fields, pascal(names.file), parentWords['parent']);
+  const words = { ...wordsFor(names, owner, parentWords), ...ofFields.words };
+  for (const [template, target] of targets(words)) {
+    const text = readFileSync(`tools/make-module/template/${template}.template`, 'utf8');
+    write(target, fillTemplate(text, words, ofFields.lists));
+  }
+  register(files, pascal(files));
   execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src', 'test']);
   renewContracts();
   console.log(nextSteps(names, words));
@@ -62,14 +73,14 @@ async function main(): Promise<void> {
 const isOnDelete = (text: string): text is OnDelete => Object.hasOwn(ON_DELETE, text);
 
 /** The first start runs the migration, which must not change afterwards: add the fields before. */
-const nextSteps = ({ files }: Names, { stamp, parents, onDelete }: Record<string, string>): string => `
+const nextSteps = ({ files }: Names, { stamp, parents, restrict }: Words): string => `
 Next:
-1. Give it your own fields, in src/${files} and src/platform/database/migrations/${stamp}-${files}.ts
+1. Change its fields as you need them, in src/${files} and src/platform/database/migrations/${stamp}-${files}.ts
    (docs/extending.md, "Add a field"). Change the migration only as long as nothing has run it:
    "npm start" does; "npm run typeorm -- migration:revert" takes it back.
 2. npm run contracts && npm test -- ${files}
 3. npm run check, then npm start${
-  onDelete === 'RESTRICT'
+  restrict
     ? `\n\nDeleting one of ${parents} may be a 409 now: declare it at that handler, with @Throws({ CONFLICT: … }).`
     : ''
 }`;
@@ -99,48 +110,58 @@ function check({ files, file }: Names): void {
     throw new InputError(`"${files}" is taken: there is a table ${table} already`);
 }
 
-/** The variables of the templates. */
-function wordsFor(names: Names, parent: string | undefined, onDelete: OnDelete): Record<string, string> {
-  const words = { ...wordsOf(names), stamp: String(Date.now()) };
-  if (parent === undefined) return words;
-  const all = { ...words, ...findParent(parent, onDelete) };
-  return { ...all, deletionTest: fill(read(`${NESTED}/deletion-${onDelete}.template`), all) };
+/** The variables of the templates, apart from fields. */
+function wordsFor(names: Names, owner = '', parentWords: Words): Words {
+  const words: Words = { ...wordsOf(names), ...parentWords, owner, stamp: String(Date.now()) };
+  const { Name, files, parents = '', parentId } = words;
+  return {
+    ...words,
+    /** Whether it has foreign keys. */
+    keys: owner || parents,
+    as: owner && ', author',
+    with: owner && '...author, ',
+    ...(parents
+      ? {
+          key: 'key',
+          Key: `${Name}Key`,
+          keyId: 'key.id',
+          where: '{ ...key }',
+          idKey: '{ id: toId(id) ?? UNKNOWN_ID }',
+          fullKey: `{ ${parentId}, id }`,
+          collection: `\`/v1/${parents}/\${${parentId}}/${files}\``,
+          createIn: 'collection',
+          closedPath: 'closedPath',
+        }
+      : {
+          key: 'id',
+          Key: 'number',
+          keyId: 'id',
+          where: '{ id }',
+          idKey: 'toId(id) ?? UNKNOWN_ID',
+          fullKey: 'id',
+          collection: `'/v1/${files}'`,
+          createIn: 'path',
+          closedPath: 'path',
+        }),
+  };
 }
 
-/** The files of a module, with the folder of their templates. */
-function targets({
-  files,
-  file,
-  stamp,
-  parentFile,
-}: Record<string, string>): [template: string, target: string][] {
-  const from = parentFile === undefined ? PLAIN : NESTED;
-  return [
-    [`${from}/entity.ts`, `src/${files}/${file}.entity.ts`],
-    [`${from}/events.ts`, `src/${files}/${file}.events.ts`],
-    [`${PLAIN}/input.ts`, `src/${files}/${file}.input.ts`],
-    [`${from}/view.ts`, `src/${files}/${file}.view.ts`],
-    [`${from}/service.ts`, `src/${files}/${files}.service.ts`],
-    [`${from}/controller.ts`, `src/${files}/${files}.controller.ts`],
-    [`${from}/resolver.ts`, `src/${files}/${files}.resolver.ts`],
-    ...(parentFile === undefined
-      ? []
-      : [
-          [`${from}/parent-resolver.ts`, `src/${files}/${parentFile}-${files}.resolver.ts`] as [
-            string,
-            string,
-          ],
-        ]),
-    [`${from}/module.ts`, `src/${files}/${files}.module.ts`],
-    [`${from}/migration.ts`, `src/platform/database/migrations/${stamp}-${files}.ts`],
-    [`${from}/e2e-spec.ts`, `test/${files}.e2e-spec.ts`],
-  ];
-}
-
-const fill = (text: string, words: Record<string, string>): string =>
-  text.replaceAll(/\{\{(\w+)\}\}/g, (_, word: string) => words[word]!);
-
-const read = (file: string): string => readFileSync(file, 'utf8');
+/** The files of a module, by their templates. */
+const targets = ({ files, file, stamp, parent, parentFile }: Words): [template: string, target: string][] => [
+  ['entity.ts', `src/${files}/${file}.entity.ts`],
+  ['events.ts', `src/${files}/${file}.events.ts`],
+  ['input.ts', `src/${files}/${file}.input.ts`],
+  ['view.ts', `src/${files}/${file}.view.ts`],
+  ['service.ts', `src/${files}/${files}.service.ts`],
+  ['controller.ts', `src/${files}/${files}.controller.ts`],
+  ['resolver.ts', `src/${files}/${files}.resolver.ts`],
+  ...(parent
+    ? [['parent-resolver.ts', `src/${files}/${parentFile}-${files}.resolver.ts`] as [string, string]]
+    : []),
+  ['module.ts', `src/${files}/${files}.module.ts`],
+  ['migration.ts', `src/platform/database/migrations/${stamp}-${files}.ts`],
+  ['e2e-spec.ts', `test/${files}.e2e-spec.ts`],
+];
 
 try {
   await main();

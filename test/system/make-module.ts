@@ -1,5 +1,5 @@
 /**
- * Creates modules, alone and nested, in a copy of the project: they pass all checks and their tests, and are served.
+ * Creates modules, alone and nested, with and without an owner, in a copy of the project: they pass all checks and their tests, and are served.
  * Then it removes them, after which the project is as before, apart from migrations. Part of `npm run test:system`, because it runs all checks again.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
 
-const MODULES = ['blog-entries', 'comments', 'replies'];
+const MODULES = ['blog-entries', 'memos', 'comments', 'remarks', 'replies'];
+
+/** All types, required and optional. */
+const FIELDS = `
+  title:text(200) note:text? rating:int position:int? price:number weight:number? status:enum(open,done) kind:enum(a,b_2)?
+  due:date seen:date? done:boolean flag:boolean?`;
 const CHECKS = ['format', 'lint', 'types', 'boundaries', 'dead-code', 'openapi'];
 
 /** Files that list modules, or are generated from them. */
@@ -18,8 +23,10 @@ const copy = new CopyOfProject();
 const listsBefore = readLists();
 const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
 try {
-  await make('blog-entries');
-  await make('comments', '--parent', 'posts', '--owner', 'account');
+  await make('blog-entries', FIELDS);
+  await make('memos', '--owner', 'account');
+  await make('comments', 'text:text(10)?', '--parent', 'posts', '--owner', 'account');
+  await make('remarks', 'status:enum(open,done)', 'due:date?', '--parent', 'posts');
   await make('replies', '--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict');
   await check('with the modules');
 

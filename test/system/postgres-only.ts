@@ -50,7 +50,15 @@ try {
   await postgres.run('DROP DATABASE IF EXISTS postgres_only', 'CREATE DATABASE postgres_only');
   process.env['DATABASE_URL'] = DATABASE_URL.href;
   edit('package.json', (text) => text.replace(/"databases": \[[^\]]*\]/, '"databases": ["postgres"]'));
-  await copy.mustRun('npm', 'run', '--silent', 'make:module', '--', 'notes');
+  await copy.mustRun(
+    'npm',
+    'run',
+    '--silent',
+    'make:module',
+    '--',
+    'notes',
+    'text:text due:date? done:boolean?',
+  );
   await copy.mustRun('node', 'dist/commands/migrate.js', '--yes');
   edit('src/notes/note.entity.ts', (text) =>
     text

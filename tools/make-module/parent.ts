@@ -42,6 +42,7 @@ export function findParent(files: string, onDelete: OnDelete): Record<string, st
     parentIdNumber: /\bid!: string/.test(readFileSync(view, 'utf8')) ? 'Number(id)' : 'id',
     parentTable: table,
     onDelete: ON_DELETE[onDelete],
+    [onDelete]: 'yes',
   };
 }
 
