@@ -6,10 +6,10 @@ export class AccountRoles1795500000002 implements MigrationInterface {
     const { integer, text } = columnTypes(runner);
     await runner.query(`
       CREATE TABLE account_roles (
-        account_id ${integer} NOT NULL,
-        role ${text} NOT NULL,
-        PRIMARY KEY (account_id, role),
-        CONSTRAINT "account_roles_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES accounts ("id")
+        "account_id" ${integer} NOT NULL,
+        "role" ${text} NOT NULL,
+        PRIMARY KEY ("account_id", "role"),
+        CONSTRAINT "account_roles_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts" ("id")
       )`);
   }
 
