@@ -5,7 +5,6 @@ import { type ApiKeyInfo, type Principal, RecentLogins, type Rights } from '../.
 import { Queries } from '../../platform/database/queries.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { parseTime } from '../../platform/http/time.js';
 import { UNKNOWN_ID, toId } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
@@ -88,7 +87,7 @@ export class ApiKeysService {
     client: ClientInfo,
   ): Promise<{ stored: ApiKey; key: string }> {
     const now = this.clock.now();
-    const expiresAt = input.expires_at == null ? null : parseTime(input.expires_at)!;
+    const expiresAt = input.expires_at ?? null;
     if (expiresAt !== null && expiresAt <= now) throw inThePast();
     await this.recent.require(caller, input, client);
     const key = newKey();
