@@ -144,6 +144,7 @@ function parse(text: string, Name: string): FieldWords {
     argument: kind.column === 'Column' ? kind.sql : name,
     shown: optional ? `row.${show} ?? null` : `row.${show}`,
     members: members?.map((word) => `${word} = '${word}'`).join(', ') ?? '',
+    valuesMap: members?.map((word) => `${word}: { description: 'The ${name} is ${word}.' }`).join(', ') ?? '',
     invalid: invalid.map((value) => `['${name}', ${value}]`).join(', '),
   };
 }
