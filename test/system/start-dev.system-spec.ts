@@ -35,8 +35,9 @@ describe('npm run start:dev', () => {
   });
 
   const count = (text: string) => output.split(text).length - 1;
+  // A build beside those of other tests takes long.
   const starts = (times: number) =>
-    until(`the service has started ${times} times`, () => count('Ready on') === times);
+    until(`the service has started ${times} times`, () => count('Ready on') === times, 60_000);
   const status = async () => (await fetch(`http://127.0.0.1:${port}/v1/hello`)).status;
   const edit = (change: (text: string) => string) => {
     const file = join(copy.folder, 'src/posts/posts.controller.ts');
