@@ -5,7 +5,7 @@ interface Package {
   readonly name: string;
   readonly title: string;
   readonly version: string;
-  readonly databases?: unknown;
+  readonly databases: unknown;
 }
 
 const {
@@ -14,7 +14,7 @@ const {
   version,
   databases: declared,
 }: Package = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-const names = JSON.stringify(declared ?? ['sqlite', 'postgres']);
+const names = JSON.stringify(declared);
 if (names !== '["sqlite","postgres"]' && names !== '["postgres"]')
   throw new ConfigError('"databases" of package.json must be ["sqlite", "postgres"] or ["postgres"]');
 

@@ -42,9 +42,10 @@ export async function migrate(
     return ran.map(({ name }) => name);
   } catch (error) {
     if (isPostgresOnly || !isBadStatement(error)) throw error;
-    const { message, query } = error as QueryFailedError;
+    const { message, query } = error as Error & Partial<QueryFailedError>;
     const place = config.store.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
-    const sentence = `A migration fails on ${place}: ${message}, in: ${query?.trim()}`;
+    const statement = query === undefined ? '' : `, in: ${query.trim()}`;
+    const sentence = `A migration fails on ${place}: ${message}${statement}`;
     throw new DatabaseError(`${sentence}\n${WORKS_ON_BOTH}`, { cause: error });
   } finally {
     if (source.isInitialized) await source.destroy();
