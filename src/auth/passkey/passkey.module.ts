@@ -29,6 +29,7 @@ export class PasskeyModule {
     data.register({
       tables: ['passkeys'],
       exports: { passkeys: exportOf((id) => passkeys.list(id), toPasskeyView) },
+      counts: { passkeys: (account) => passkeys.count(account) },
       waysToLogIn: (account) => passkeys.count(account),
       otherAccess: (account) => passkeys.count(account),
       onVerification: (account) => passkeys.markUnverified(account),

@@ -24,6 +24,8 @@ export interface OwnedData {
   readonly onDeletion?: Erasure;
   /** Its lists in the export of the account, by the names of their members. */
   readonly exports?: Readonly<Record<string, Export>>;
+  /** What other modules may show the number of, by name. */
+  readonly counts?: Readonly<Record<string, (account: CallingAccount) => Promise<number>>>;
   /** How many ways to log in the account has; the last one of an account cannot be removed. */
   readonly waysToLogIn?: (account: CallingAccount) => Promise<number>;
   /** How much gives access to the account besides its password. */
@@ -101,11 +103,10 @@ export class AccountData {
     return false;
   }
 
-  /** How many entries a list of the export of the account has. */
-  async count(list: string, account: CallingAccount): Promise<number> {
+  /** How many of something the account has, such as passkeys. */
+  async count(name: string, account: CallingAccount): Promise<number> {
     let count = 0;
-    for (const { exports } of this.owned)
-      for await (const batch of exports?.[list]?.(account) ?? []) count += batch.length;
+    for (const { counts } of this.owned) count += (await counts?.[name]?.(account)) ?? 0;
     return count;
   }
 
