@@ -31,7 +31,7 @@ try {
   await check('with the modules');
 
   const tests = ['test/database', 'reference', 'graphql.e2e', 'audit-routes', ...MODULES];
-  const output = await run(process.execPath, 'node_modules/jest/bin/jest.js', ...tests);
+  const output = await copy.mustRun(process.execPath, 'node_modules/jest/bin/jest.js', ...tests);
   for (const name of MODULES) {
     if (!output.includes(`test/${name}.e2e-spec.ts`)) throw new Error(`The tests of ${name} did not run`);
   }
@@ -46,10 +46,10 @@ try {
   const { code, output: rejection } = await copy.run('npm', 'run', 'remove', '--', 'blog-entries');
   if (code === 0 || !rejection.includes('it is used by src/replies/'))
     throw new Error(`The parent of a module was removed: ${rejection}`);
-  for (const name of MODULES.toReversed()) await run('npm', 'run', '--silent', 'remove', '--', name);
+  for (const name of MODULES.toReversed()) await copy.mustRun('npm', 'run', '--silent', 'remove', '--', name);
   if (readLists() !== listsBefore) throw new Error('The removed modules are still listed');
   await check('without them');
-  await run(process.execPath, 'node_modules/jest/bin/jest.js', 'test/database', 'migration-rules');
+  await copy.mustRun(process.execPath, 'node_modules/jest/bin/jest.js', 'test/database', 'migration-rules');
   const migrated = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
   const { status } = await migrated.fetch('/v1/blog-entries');
   await migrated.end('SIGKILL');
@@ -65,7 +65,7 @@ try {
 
 async function check(when: string): Promise<void> {
   for (const name of CHECKS) {
-    await run('npm', 'run', '--silent', `check:${name}`);
+    await copy.mustRun('npm', 'run', '--silent', `check:${name}`);
     console.log(`check:${name} passes ${when}`);
   }
 }
@@ -75,12 +75,5 @@ function readLists(): string {
 }
 
 function make(...parameters: string[]): Promise<string> {
-  return run('npm', 'run', '--silent', 'make:module', '--', ...parameters);
-}
-
-/** @throws Error with the output when the command fails */
-async function run(command: string, ...parameters: string[]): Promise<string> {
-  const { code, output } = await copy.run(command, ...parameters);
-  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
-  return output;
+  return copy.mustRun('npm', 'run', '--silent', 'make:module', '--', ...parameters);
 }
