@@ -71,6 +71,8 @@ describe.each(STORES)('an order of an account on %s', (store) => {
     for (let n = 0; n < 105; n++) await order(`{"n": ${n}.10}`, eve);
 
     const { body, text } = await api.get('/auth/me/export/', eve);
+    const members = ['account', 'api_keys', 'audit', 'identities', 'logins', 'orders', 'passkeys'];
+    expect(Object.keys(body).toSorted()).toEqual(members);
     expect(body.orders).toHaveLength(105);
     expect(text).toContain('{"n": 104.10}');
     expect(text).not.toContain('"of"');
