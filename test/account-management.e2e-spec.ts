@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import type { Browser, Page } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
@@ -26,11 +27,14 @@ const MINUTE = 60_000;
     await api.stop();
   });
 
-  async function open(): Promise<{ page: Page; email: string; errors: string[] }> {
+  /** @param suggests whether the browser suggests passkeys; the virtual device takes each suggestion at once */
+  async function open({ suggests = false } = {}): Promise<{ page: Page; email: string; errors: string[] }> {
     const email = `manager${++count}@example.com`;
     await api.accounts.register(email);
     const context = await browser.newContext();
     const page = await context.newPage();
+    if (!suggests)
+      await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));
     page.on('console', (message) => {
@@ -56,27 +60,54 @@ const MINUTE = 60_000;
 
   async function logIn(page: Page, email: string): Promise<void> {
     await page.getByLabel('E-mail').fill(email);
-    await page.locator('#account').getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.keyboard.press('Enter');
   }
 
-  const status = (page: Page) => page.getByRole('status');
-  const part = (page: Page, name: string) => page.getByRole('region', { name });
+  const alert = (page: Page) => page.getByRole('alert');
+  /** Opens a section by its entry in the list. */
+  async function part(page: Page, name: string): Promise<Locator> {
+    await page.getByRole('link', { name }).click();
+    return page.getByRole('region', { name });
+  }
+  const confirm = (page: Page, action: string) =>
+    page.getByRole('dialog').getByRole('button', { name: action }).click();
 
   it('adds a passkey, and logs in with it', async () => {
     const { page, email, errors } = await open();
     await logIn(page, email);
-    const passkeys = part(page, 'Passkeys');
-    await passkeys.getByLabel('Name').fill('Laptop');
+    const passkeys = await part(page, 'Passkeys');
     await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
-    await passkeys.getByText(/^Laptop, added/).waitFor();
+    await passkeys.getByLabel('Name').fill('Laptop');
+    await page.keyboard.press('Enter');
+    await passkeys.getByText('Laptop', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('button', { name: 'Log in with a passkey' }).click();
 
-    await page.getByText(`Logged in as Ada, ${email}.`).waitFor();
+    // The section that was open.
     await passkeys.getByRole('button', { name: 'Remove the passkey Laptop' }).click();
-    await passkeys.getByText('There are none.').waitFor();
+    await confirm(page, 'Remove');
+    await passkeys.getByText('A passkey logs in with your fingerprint').waitFor();
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('logs in with a passkey that the browser suggests', async () => {
+    const { page, email, errors } = await open({ suggests: true });
+    await logIn(page, email);
+    const passkeys = await part(page, 'Passkeys');
+    await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.keyboard.press('Enter');
+    await passkeys.getByText('This device', { exact: true }).waitFor();
+    const [before] = await page.context().cookies(url);
+    await page.context().clearCookies();
+
+    await page.reload();
+    await passkeys.getByText('This device', { exact: true }).waitFor();
+
+    const [after] = await page.context().cookies(url);
+    expect(after!.value).not.toBe(before!.value);
     expect(errors).toEqual([]);
     await page.context().close();
   });
@@ -84,24 +115,25 @@ const MINUTE = 60_000;
   it('turns two-step login on, logs in with a code, and turns it off', async () => {
     const { page, email, errors } = await open();
     await logIn(page, email);
-    const factor = part(page, 'Two-step login');
+    const factor = await part(page, 'Two-step login');
     await factor.getByRole('button', { name: 'Set up an authenticator app' }).press('Enter');
     await factor.getByAltText(/^QR code/).waitFor();
-    expect(await page.evaluate('document.querySelector("img").naturalWidth')).toBeGreaterThan(100);
-    const secret = (await factor.locator('code').textContent())!;
+    expect(await page.evaluate('document.querySelector("main img").naturalWidth')).toBeGreaterThan(100);
+    const secret = await factor.getByLabel('Key').inputValue();
     const code = (timestamp = Date.now()) =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
     // By keyboard only: each step has the focus when it appears, and the button of a form keeps it.
     await page.keyboard.type('000000');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await status(page).getByText('The code is wrong').waitFor();
+    await alert(page).getByText('The code is wrong').waitFor();
     await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Control+a');
     await page.keyboard.type(code());
     await page.keyboard.press('Enter');
     const recovery = (await factor.locator('pre:focus').textContent())!.split('\n');
     expect(recovery).toHaveLength(10);
-    await page.keyboard.press('Tab');
+    for (let n = 0; n < 3; n++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await factor.getByText('Recovery codes left: 10.').waitFor();
 
@@ -109,34 +141,42 @@ const MINUTE = 60_000;
     await logIn(page, email);
     await page.getByLabel('Code').fill('000000');
     await page.keyboard.press('Enter');
-    await status(page).getByText('The code is wrong').waitFor();
+    await alert(page).getByText('The code is wrong').waitFor();
     await page.getByLabel('Code').fill(recovery[0]!);
     await page.keyboard.press('Enter');
     await factor.getByText('Recovery codes left: 9.').waitFor();
 
-    await factor.getByText('Turn it off').click();
-    await factor.getByRole('group').last().getByLabel('Code').fill(recovery[1]!);
+    await factor.getByRole('button', { name: 'Turn it off' }).click();
+    await factor.getByLabel('Code').fill(recovery[1]!);
     await factor.getByRole('button', { name: 'Turn off' }).click();
     await factor.getByText('It is off').waitFor();
     expect(errors).toEqual([]);
     await page.context().close();
   });
 
+  /** Fills the form for a new key. */
+  async function createKey(page: Page): Promise<Locator> {
+    const keys = await part(page, 'API keys');
+    await keys.getByRole('button', { name: 'Create a key' }).click();
+    await keys.getByLabel('Name').fill('Import');
+    api.moveClock(6 * MINUTE);
+    await page.keyboard.press('Enter');
+    return keys;
+  }
+
   it('creates and deletes an API key, and asks for the password if the login is older', async () => {
     const { page, email, errors } = await open();
     await logIn(page, email);
-    const keys = part(page, 'API keys');
-    await keys.getByLabel('Name').fill('Import');
-    api.moveClock(6 * MINUTE);
-    await keys.getByRole('button', { name: 'Create a key' }).click();
+    const keys = await createKey(page);
     const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
-    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.keyboard.press('Enter');
-    const key = (await keys.locator('pre:focus').textContent())!;
+    const key = await keys.getByLabel('API key', { exact: true }).inputValue();
     expect(await api.get('/auth/me/', bearer(key))).toHaveStatus(200);
-    await keys.getByRole('button', { name: 'I have copied it' }).click();
+    await keys.getByRole('button', { name: 'Close' }).click();
     await keys.getByRole('button', { name: 'Delete the API key Import' }).click();
-    await keys.getByText('There are none.').waitFor();
+    await confirm(page, 'Delete');
+    await keys.getByText('An API key lets a program act as you').waitFor();
     api.moveClock(0);
     expect(await api.get('/auth/me/', bearer(key))).toBeError('TOKEN_NOT_VALID');
     expect(errors).toEqual([]);
@@ -152,15 +192,23 @@ const MINUTE = 60_000;
     await logIn(page, email);
     await page.getByLabel('Code').fill(recovery_codes[0]);
     await page.keyboard.press('Enter');
-    const keys = part(page, 'API keys');
-    await keys.getByLabel('Name').fill('Import');
-    api.moveClock(6 * MINUTE);
-    await keys.getByRole('button', { name: 'Create a key' }).click();
+    const keys = await createKey(page);
     const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
-    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await dialog.getByLabel('Code').fill(recovery_codes[1]);
     await page.keyboard.press('Enter');
-    await keys.locator('pre:focus').waitFor();
+    await keys.getByLabel('API key', { exact: true }).waitFor();
+    api.moveClock(0);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('changes nothing when the question for the password is cancelled', async () => {
+    const { page, email, errors } = await open();
+    await logIn(page, email);
+    const keys = await createKey(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await keys.getByText('Nothing was changed.').waitFor();
     api.moveClock(0);
     expect(errors).toEqual([]);
     await page.context().close();
@@ -169,31 +217,72 @@ const MINUTE = 60_000;
   it('ends other logins, by keyboard', async () => {
     const { page, email, errors } = await open();
     const { access } = await api.accounts.login(email);
-    const slow = Promise.withResolvers<void>();
-    await page.route('**/auth/identities/', async (route) => {
-      await slow.promise;
-      await route.continue();
-    });
     await logIn(page, email);
-    const logins = part(page, 'Logins');
+    const logins = await part(page, 'Logins');
+    await logins.getByText('this device · active now').waitFor();
     await logins.getByRole('button', { name: /^End the login of/ }).focus();
-    slow.resolve();
-    await part(page, 'Identities').getByText('There are none.').waitFor();
     await page.keyboard.press('Enter');
-    await status(page).getByText('The login has ended.').waitFor();
-    // The section is filled again after the status has changed.
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await alert(page).getByText('The login has ended.').waitFor();
+    // The button is gone: the keyboard goes on at the heading.
     await logins.locator('h2:focus').waitFor();
     expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
     expect(errors).toEqual([]);
     await page.context().close();
   });
 
-  it('says that a login has failed, and keeps to the strict policy', async () => {
+  it('leads to the login and back to the same section when the session has ended elsewhere', async () => {
+    const { page, email } = await open();
+    await logIn(page, email);
+    await (await part(page, 'Passkeys')).getByText('A passkey logs in').waitFor();
+    const { access } = await api.accounts.login(email);
+    await api.delete('/auth/sessions/', bearer(access));
+    await page.getByRole('link', { name: 'Logins' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await logIn(page, email);
+    await page.getByRole('region', { name: 'Logins' }).waitFor();
+    expect(page.url()).toBe(`${url}/account/#/logins`);
+    await page.context().close();
+  });
+
+  it('changes the profile and the e-mail, exports and deletes the account', async () => {
+    const { page, email, errors } = await open();
+    await logIn(page, email);
+    const profile = await part(page, 'Profile');
+    await profile.getByLabel('Name').fill('Countess Lovelace');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Countess Lovelace' }).waitFor();
+
+    const address = await part(page, 'E-mail');
+    await address.getByText('Not verified').waitFor();
+    await address.getByRole('button', { name: 'Change the address' }).click();
+    await address.getByLabel('New e-mail').fill('countess@example.com');
+    await address.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await alert(page).getByText('Open the link in the mail to countess@example.com').waitFor();
+
+    const deletion = await part(page, 'Export and delete');
+    const download = page.waitForEvent('download');
+    await deletion.getByRole('button', { name: 'Export' }).click();
+    const file = JSON.parse(readFileSync(await (await download).path(), 'utf8'));
+    expect(file.account).toMatchObject({ email, name: 'Countess Lovelace' });
+    await deletion.getByRole('button', { name: 'Delete the account' }).click();
+    await deletion.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('UNAUTHENTICATED');
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says that a login has failed', async () => {
     const { page, email, errors } = await open();
     await page.getByLabel('E-mail').fill(email);
-    await page.locator('#account').getByLabel('Password').fill('wrong');
+    await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
     await page.keyboard.press('Enter');
-    await status(page).getByText('The e-mail or the password is wrong.').waitFor();
+    await alert(page).getByText('The e-mail or the password is wrong.').waitFor();
     expect(errors).toEqual([]);
     await page.context().close();
   });

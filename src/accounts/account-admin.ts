@@ -1,53 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
 import { AccountData } from '../platform/access/index.js';
 import { isDuplicate } from '../platform/database/failures.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import type { Notice } from './mail-texts.js';
 import { AccountChanges } from './account-changes.js';
-import { Account } from './account.entity.js';
+import type { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { normalizeNewEmail } from './email-address.js';
 
-/** Filters of the list of accounts. */
-interface ListRange {
-  /** Part of the e-mail or the name; the case of ASCII letters is ignored. */
-  readonly search: string;
-  /** Starts at 1. */
-  readonly page: number;
-  readonly limit: number;
-}
-
 /**
- * Administration of accounts, by commands and never over HTTP. Accounts are named by their e-mail; an
+ * Administration of accounts by commands; over HTTP, it is `ManagedAccounts`. Accounts are named by their e-mail; an
  * unknown one is an AppError `NOT_FOUND`.
  */
 @Injectable()
 export class AccountAdmin {
   constructor(
-    @InjectRepository(Account) private readonly repository: Repository<Account>,
     private readonly accounts: AccountsService,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
   ) {}
-
-  /** @returns one page, and the number of all matching accounts */
-  list({ search, page, limit }: ListRange): Promise<[Account[], number]> {
-    const pattern = `%${search.replaceAll(/[%_!]/g, '!$&')}%`;
-    // In both databases, this changes ASCII letters only.
-    const name = pattern.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-    return this.repository
-      .createQueryBuilder('account')
-      .where(`(account.emailKey LIKE :email ESCAPE '!' OR LOWER(account.name) LIKE :name ESCAPE '!')`, {
-        email: pattern.toLowerCase(),
-        name,
-      })
-      .orderBy('account.id')
-      .offset((page - 1) * limit)
-      .limit(limit)
-      .getManyAndCount();
-  }
 
   async find(email: string): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
@@ -58,7 +29,7 @@ export class AccountAdmin {
   /** Deactivating an account ends its logins and API keys. */
   setActive(email: string, active: boolean): Promise<Account> {
     return this.change(email, async (account) => {
-      await this.repository.update({ id: account.id }, { isActive: active });
+      await this.accounts.setRights(account.id, { isActive: active });
       if (!active) await this.data.revoke(account);
       return Object.assign(account, { isActive: active });
     });
@@ -66,7 +37,7 @@ export class AccountAdmin {
 
   setStaff(email: string, staff: boolean): Promise<Account> {
     return this.change(email, async (account) => {
-      await this.repository.update({ id: account.id }, { isStaff: staff });
+      await this.accounts.setRights(account.id, { isStaff: staff });
       return Object.assign(account, { isStaff: staff });
     });
   }

@@ -36,6 +36,10 @@ export class Account {
   @TextColumn('name')
   name!: string;
 
+  /** The name as `caseFold` writes it; null if an earlier version has stored it. */
+  @HiddenColumn('name_folded', { nullable: true })
+  nameFolded?: string | null;
+
   @TextColumn('phone')
   phone!: string;
 
@@ -70,6 +74,10 @@ export class Account {
 
   @TimestampColumn('date_joined')
   dateJoined!: Date;
+
+  /** When its last login began; null if there was none. */
+  @TimestampColumn('last_login_at', { nullable: true })
+  lastLoginAt!: Date | null;
 
   /** As in the access token. */
   get role(): Role {

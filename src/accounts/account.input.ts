@@ -1,4 +1,5 @@
-import { Optional } from '../platform/http/validation/fields.js';
+import { RecentInput } from '../platform/access/index.js';
+import { Optional, TrueOrFalse } from '../platform/http/validation/fields.js';
 import { Text } from '../platform/http/validation/text.js';
 import { NewEmailAddress } from './email-address.js';
 
@@ -11,6 +12,17 @@ export class UpdateAccountInput {
   @Optional()
   @Text({ max: 20 })
   phone?: string | null;
+}
+
+/** What a superuser sets; absent and null leave a field unchanged. */
+export class ManageAccountInput extends RecentInput {
+  @Optional()
+  @TrueOrFalse()
+  is_active?: boolean | null;
+
+  @Optional()
+  @TrueOrFalse()
+  is_staff?: boolean | null;
 }
 
 export class DeleteAccountInput {

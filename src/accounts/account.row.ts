@@ -1,6 +1,6 @@
 import { Account } from './account.entity.js';
 
-type Shown = Omit<Account, 'emailKey' | 'passwordHash' | 'role'>;
+type Shown = Omit<Account, 'emailKey' | 'nameFolded' | 'passwordHash' | 'role'>;
 
 const COLUMNS = {
   id: 'id',
@@ -15,6 +15,7 @@ const COLUMNS = {
   hasSecondFactor: 'has_second_factor',
   verifyUntil: 'verify_until',
   dateJoined: 'date_joined',
+  lastLoginAt: 'last_login_at',
 } as const satisfies Record<keyof Shown, string>;
 
 /** The columns that {@link toAccount} reads. */
@@ -43,4 +44,5 @@ export const toAccount = (row: AccountRow): Account =>
     hasSecondFactor: Boolean(row.hasSecondFactor),
     verifyUntil: row.verifyUntil === null ? null : new Date(row.verifyUntil),
     dateJoined: new Date(row.dateJoined),
+    lastLoginAt: row.lastLoginAt === null ? null : new Date(row.lastLoginAt),
   });

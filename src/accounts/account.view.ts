@@ -48,3 +48,36 @@ export const toAccountView = (account: Account): AccountView => ({
   is_email_verified: account.isEmailVerified,
   date_joined: account.dateJoined.toISOString(),
 });
+
+/** An account as staff sees it. */
+@ApiSchema({ name: 'AccountDetails' })
+export class AccountDetailsView extends AccountView {
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    nullable: true,
+    description: 'When its last login began; null if there was none.',
+    example: '2026-11-21T08:00:00.000Z',
+  })
+  readonly last_login_at!: string | null;
+
+  @ApiProperty({ type: 'integer', description: 'Logins that are valid, by cookie and by token.', example: 1 })
+  readonly logins!: number;
+
+  @ApiProperty({ description: 'Whether two-step login is on.', example: false })
+  readonly totp!: boolean;
+
+  @ApiProperty({ type: 'integer', example: 0 })
+  readonly passkeys!: number;
+}
+
+export const toAccountDetailsView = (
+  account: Account,
+  { logins, passkeys }: { readonly logins: number; readonly passkeys: number },
+): AccountDetailsView =>
+  Object.assign(toAccountView(account), {
+    last_login_at: account.lastLoginAt?.toISOString() ?? null,
+    logins,
+    totp: account.hasSecondFactor,
+    passkeys,
+  });

@@ -8,6 +8,7 @@ import { AccountChanges } from './account-changes.js';
 import { AccountDeletion } from './account-deletion.js';
 import { Account } from './account.entity.js';
 import { AccountMails } from './account-mails.js';
+import { AccountSearch } from './account-search.js';
 import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
@@ -15,6 +16,8 @@ import { Count, Counters } from './counters.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailController } from './email.controller.js';
 import { EmailVerification } from './email-verification.js';
+import { ManagedAccounts } from './managed-accounts.js';
+import { ManagedAccountsController } from './managed-accounts.controller.js';
 import { MailTokens } from './mail-tokens.js';
 import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
 import { UnverifiedAccounts } from './unverified-accounts.js';
@@ -33,9 +36,18 @@ const SHARED = [
 /** Accounts: who somebody is. The modules of `auth` implement how they log in. */
 @Module({
   imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret]), MailModule],
-  controllers: [AccountsController, EmailController],
-  providers: [...SHARED, AccountAdmin, AccountDeletion, AccountResolver, EmailChanges, UnverifiedAccounts],
-  exports: [...SHARED, AccountAdmin],
+  controllers: [AccountsController, EmailController, ManagedAccountsController],
+  providers: [
+    ...SHARED,
+    AccountAdmin,
+    AccountDeletion,
+    AccountResolver,
+    AccountSearch,
+    EmailChanges,
+    ManagedAccounts,
+    UnverifiedAccounts,
+  ],
+  exports: [...SHARED, AccountAdmin, AccountSearch],
 })
 export class AccountsModule {
   constructor(

@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Not, Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
+import { caseFold } from '../platform/database/case-fold.js';
 import { isDuplicate } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
@@ -78,6 +79,11 @@ export class AccountsService {
     return account?.passwordHash;
   }
 
+  /** The error for a password that does not fit the account, which may have been deleted since it was read. */
+  async incorrectPassword(id: number): Promise<Error> {
+    return (await this.exists(id)) ? new IncorrectPassword() : accountDeleted();
+  }
+
   async hasPassword({ id }: Pick<Account, 'id'>): Promise<boolean> {
     return this.accounts.existsBy({ id, passwordHash: Not(NO_PASSWORD) });
   }
@@ -110,7 +116,10 @@ export class AccountsService {
   }
 
   update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
-    const changes = { ...(name != null && { name }), ...(phone != null && { phone }) };
+    const changes = {
+      ...(name != null && { name, nameFolded: caseFold(name) }),
+      ...(phone != null && { phone }),
+    };
     return this.transactions.run(async () => {
       if (Object.keys(changes).length > 0) await this.accounts.update({ id }, changes);
       const account = await this.accounts.findOneBy({ id });
@@ -132,7 +141,7 @@ export class AccountsService {
       { id, passwordChangedAt },
       { passwordHash, passwordChangedAt: laterThan(passwordChangedAt, this.clock.now()) },
     );
-    if (affected === 0) throw (await this.exists(id)) ? new IncorrectPassword() : accountDeleted();
+    if (affected === 0) throw await this.incorrectPassword(id);
     await this.data.endLogins(seen, exceptLogin);
     await this.data.credentialsChanged(seen);
   }
@@ -175,6 +184,19 @@ export class AccountsService {
     return this.accounts.findOneByOrFail({ id });
   }
 
+  /** Sets whether an account may log in, and whether it is staff. */
+  async setRights(id: number, rights: Partial<Pick<Account, 'isActive' | 'isStaff'>>): Promise<void> {
+    await this.accounts.update({ id }, rights);
+  }
+
+  /** The ids of the superusers that may log in, which stay so until the current unit of work ends. */
+  async lockActiveSuperusers(): Promise<number[]> {
+    const rows = await this.transactions.execute<{ id: number }>(
+      `SELECT id FROM accounts WHERE is_superuser AND is_active ORDER BY id ${this.queries.dialect.lockRowsForUpdate}`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Records whether a login needs a code as well. */
   async setSecondFactor(id: number, hasSecondFactor: boolean): Promise<void> {
     await this.accounts.update({ id }, { hasSecondFactor });
@@ -215,6 +237,7 @@ export class AccountsService {
       ...fields,
       phone: phone ?? '',
       emailKey: emailKey(fields.email),
+      nameFolded: caseFold(fields.name),
       passwordChangedAt: now,
       isActive: true,
       isStaff: superuser,
@@ -223,6 +246,7 @@ export class AccountsService {
       hasSecondFactor: false,
       verifyUntil,
       dateJoined: now,
+      lastLoginAt: null,
     });
     await this.accounts.insert(account);
     await this.changes.record({ subject: `account ${account.id}`, actor: account.id });

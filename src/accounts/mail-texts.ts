@@ -96,6 +96,14 @@ const NOTICES = {
     'An API key was created for your account. Programs that have it act as you.',
   ],
   'api-key-removed': ['An API key was deleted', 'An API key of your account was deleted.'],
+  deactivated: [
+    'Your account was deactivated',
+    'The operators of this service have deactivated your account. Nobody can log in to it.',
+  ],
+  'rights-changed': [
+    'The rights of your account were changed',
+    'The operators of this service have changed what your account may do. Its logins have ended.',
+  ],
 } as const;
 
 export type Notice = keyof typeof NOTICES;

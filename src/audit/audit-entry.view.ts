@@ -23,11 +23,11 @@ export class AuditEntryView {
 
   @ApiProperty({
     description: 'Method and route, or the mutation, or the command.',
-    example: 'PATCH /v1/posts/:id',
+    example: 'PATCH /auth/me/',
   })
   readonly action!: string;
 
-  @ApiProperty({ description: 'The path of what was changed.', example: '/v1/posts/1' })
+  @ApiProperty({ description: 'The path of what was changed.', example: '/auth/me' })
   readonly subject!: string;
 
   @ApiProperty({ description: 'Of the client; empty for a command.', example: '203.0.113.7' })

@@ -5,7 +5,7 @@ import { type ApiKeyInfo, type Principal, RecentLogins, type Rights } from '../.
 import { Queries } from '../../platform/database/queries.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { UNKNOWN_ID, toId } from '../../platform/http/validation/id.js';
+import { idOrUnknown } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { ACCOUNT, type AccountRow, toAccount } from '../../accounts/account.row.js';
@@ -116,7 +116,7 @@ export class ApiKeysService {
 
   /** @param id as in the path */
   async remove({ id: accountId }: Account, id: string): Promise<void> {
-    const keyId = toId(id) ?? UNKNOWN_ID;
+    const keyId = idOrUnknown(id);
     const traces = { notice: 'api-key-removed', subject: `/auth/api-keys/${keyId}` } as const;
     await this.changes.run(accountId, traces, async () => {
       const { affected } = await this.keys.delete({ id: keyId, accountId });

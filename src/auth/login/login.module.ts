@@ -36,6 +36,7 @@ export class LoginModule {
           },
         ),
       },
+      counts: { logins: ({ id }) => logins.count(id) },
       onLoginsEnd: ({ id }, except) => logins.endAll(id, except),
     });
     recent.register({ confirm: (sid) => logins.confirm(sid), isOpen: (sid) => logins.isOpen(sid) });

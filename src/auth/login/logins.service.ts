@@ -75,14 +75,19 @@ export class LoginsService {
       hasSecondFactor: account.hasSecondFactor ? 1 : 0,
     };
     await this.transactions.run(async () => {
-      // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
+      // It also locks the account, which must not change in between.
+      await this.transactions.execute('UPDATE accounts SET last_login_at = :now WHERE id = :account', {
+        now: parameters.now,
+        account: account.id,
+      });
+      // SQL, because TypeORM has no `INSERT … SELECT`.
       const opened = await this.transactions.execute(
         `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
            created_at, last_used_at, expires_at)
          SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
          WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
            AND has_second_factor = :hasSecondFactor
-         ${this.queries.dialect.lockRows} RETURNING id`,
+         RETURNING id`,
         parameters,
       );
       if (opened.length === 0) throw badCredentials();
@@ -148,6 +153,11 @@ export class LoginsService {
       order: { createdAt: 'DESC', id: 'DESC' },
       take: LIST_LIMIT,
     });
+  }
+
+  /** The number of valid logins of an account. */
+  count(accountId: number): Promise<number> {
+    return this.logins.countBy({ accountId, ...this.valid() });
   }
 
   /** The account of a valid login. */

@@ -6,7 +6,7 @@ import { AccountData, type Principal, type RecentInput, RecentLogins } from '../
 import { isDuplicate } from '../../platform/database/failures.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { UNKNOWN_ID, toId } from '../../platform/http/validation/id.js';
+import { idOrUnknown } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import type { Account } from '../../accounts/account.entity.js';
@@ -92,7 +92,7 @@ export class PasskeysService {
       security: ['factor_changed', 'passkey removed'],
     } as const;
     await this.changes.run(caller.account.id, traces, async (account) => {
-      const passkey = await this.passkeys.findOneBy({ id: toId(id) ?? UNKNOWN_ID, accountId: account.id });
+      const passkey = await this.passkeys.findOneBy({ id: idOrUnknown(id), accountId: account.id });
       if (!passkey) throw new AppError('NOT_FOUND', NO_SUCH_PASSKEY);
       await this.data.requireAnotherWay(account);
       await this.passkeys.delete({ id: passkey.id });

@@ -4,7 +4,6 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { emailKey } from '../../accounts/email-address.js';
-import { IncorrectPassword } from '../../platform/access/index.js';
 import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
@@ -36,11 +35,15 @@ export class PasswordLogins {
     return account;
   }
 
-  /** Checks the password of a logged-in account again. Wrong passwords count as failed logins. */
+  /**
+   * Checks the password of a logged-in account again. Wrong passwords count as failed logins.
+   *
+   * @throws IncorrectPassword; AppError `UNAUTHENTICATED` if the account has been deleted meanwhile
+   */
   async confirm(account: Account, password: string, client: ClientInfo): Promise<void> {
     const hash = await this.accounts.passwordHashOf(account);
     if (!(await this.compare(account.email, account, { password, hash }, client)))
-      throw new IncorrectPassword();
+      throw await this.accounts.incorrectPassword(account.id);
   }
 
   private async compare(

@@ -5,7 +5,7 @@ import { AccountData, type Principal, type RecentInput, RecentLogins } from '../
 import { isDuplicate } from '../../platform/database/failures.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { UNKNOWN_ID, toId } from '../../platform/http/validation/id.js';
+import { idOrUnknown } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
@@ -88,7 +88,7 @@ export class IdentitiesService {
   /** @param id as in the path */
   async unlink(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
     await this.recent.require(caller, input, client);
-    const identityId = toId(id) ?? UNKNOWN_ID;
+    const identityId = idOrUnknown(id);
     const traces = { notice: 'identity-removed', subject: `/auth/identities/${identityId}` } as const;
     await this.changes.run(caller.account.id, traces, async (account) => {
       if (!(await this.identities.existsBy({ id: identityId, accountId: account.id })))

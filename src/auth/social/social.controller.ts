@@ -12,7 +12,7 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -23,7 +23,7 @@ import {
   Throws,
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
-import { firstValue, type QueryParameters } from '../../platform/http/query.js';
+import type { QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
 import { REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { EMAIL_NOT_VERIFIED, SecondStepRequired } from '../login/login-steps.js';
@@ -31,7 +31,7 @@ import { TokenPair } from '../tokens/tokens.service.js';
 import { IdentityView } from './identity.view.js';
 import { WRONG_LOGIN_CODE } from './login-codes.js';
 import { FlowCookie } from './login-flows.js';
-import { ExchangeInput } from './social.input.js';
+import { ExchangeInput, StartSocialLoginQuery } from './social.input.js';
 import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
 import { LINKED_ELSEWHERE } from './identities.service.js';
@@ -72,26 +72,18 @@ export class SocialController {
     description:
       'A client that gets a one-time code sends the `code_challenge` of its secret `code_verifier` (RFC 7636).',
   })
-  @ApiQuery({ name: 'code_challenge', required: false, schema: { type: 'string' } })
-  @ApiQuery({ name: 'code_challenge_method', required: false, schema: { type: 'string', enum: ['S256'] } })
-  @ApiQuery({
-    name: 'return',
-    required: false,
-    description: '`account` ends at the account page of this service; it needs a `code_challenge`.',
-    schema: { type: 'string' },
-  })
   @ReturnsRedirect('Redirect to the provider.')
   @Throws({ ...PROVIDER_ERRORS, MALFORMED_REQUEST: WRONG_CHALLENGE })
   @Redirect()
   async start(
     @Param('provider') provider: string,
-    @Query() query: QueryParameters,
+    @Query() query: StartSocialLoginQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ url: string; statusCode: number }> {
     const { url, cookie } = await this.social.start(provider, {
-      codeChallenge: firstValue(query, 'code_challenge'),
-      method: firstValue(query, 'code_challenge_method'),
-      returnTo: firstValue(query, 'return'),
+      codeChallenge: query.code_challenge,
+      method: query.code_challenge_method,
+      returnTo: query.return,
     });
     this.cookie.write(reply, cookie);
     return { url, statusCode: HttpStatus.FOUND };
@@ -124,7 +116,7 @@ export class SocialController {
     const cookie = this.cookie.read(request) ?? '';
     this.cookie.clear(reply);
     const parameters = new URLSearchParams();
-    for (const key of Object.keys(query)) parameters.set(key, firstValue(query, key)!);
+    for (const key of Object.keys(query)) parameters.set(key, [query[key]].flat()[0]!);
     const finished = await this.social.finish(provider, { cookie, parameters, client });
     if (!('redirectTo' in finished)) return finished;
     reply.status(HttpStatus.FOUND).header('location', finished.redirectTo);

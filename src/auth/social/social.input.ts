@@ -1,6 +1,21 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Optional } from '../../platform/http/validation/fields.js';
+import { Optional, QueryField } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
+
+/** The query of the start of a login. */
+export class StartSocialLoginQuery {
+  @QueryField({ type: 'string' })
+  readonly code_challenge?: string;
+
+  @QueryField({ type: 'string', enum: ['S256'] })
+  readonly code_challenge_method?: string;
+
+  @QueryField({
+    type: 'string',
+    description: '`account` ends at the account page of this service; it needs a `code_challenge`.',
+  })
+  readonly return?: string;
+}
 
 /** A login of a session with the one-time code of a social login. */
 export class SocialSessionInput {

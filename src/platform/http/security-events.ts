@@ -15,7 +15,9 @@ export type SecurityEvent =
   | 'reset_requested'
   | 'factor_changed'
   | 'api_key_created'
-  | 'api_key_refused';
+  | 'api_key_refused'
+  | 'account_changed'
+  | 'logins_ended';
 
 /** Whose event it is: an account, or an e-mail that may have none. */
 export interface SecuritySubject {

@@ -1,0 +1,126 @@
+import {
+  Body,
+  type CanActivate,
+  Controller,
+  Delete,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Patch,
+  Post,
+  Query,
+  Res,
+  UseGuards,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import {
+  ChecksPassword,
+  CurrentPrincipal,
+  type Principal,
+  RECENT_ERRORS,
+  RecentInput,
+  StaffOnly,
+} from '../platform/access/index.js';
+import { Client, type ClientInfo } from '../platform/http/client.js';
+import { AppError, ERRORS } from '../platform/http/errors/errors.js';
+import { Returns, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
+import { requestOf } from '../platform/http/request-of.js';
+import { paged, type Paged } from '../platform/http/responses/paged.js';
+import { Id } from '../platform/http/validation/id.js';
+import { OptionalBody } from '../platform/http/validation/input.pipe.js';
+import { ManageAccountInput } from './account.input.js';
+import { AccountSearch, ListAccountsQuery, NO_SUCH_ACCOUNT } from './account-search.js';
+import { AccountDetailsView, AccountView, toAccountDetailsView, toAccountView } from './account.view.js';
+import { AuthRoutes } from './auth-routes.js';
+import { LAST_SUPERUSER, ManagedAccounts, OWN_ACCOUNT, SUPERUSER_IS_STAFF } from './managed-accounts.js';
+
+const NEEDS_RECENT = 'Needs a login that is at most 5 minutes old, or the password of the caller.';
+
+/** Runs after the guard of the service, which admits staff. */
+const SuperuserGuard: CanActivate = {
+  canActivate: (context: ExecutionContext): boolean => {
+    if (requestOf(context).user?.isSuperuser) return true;
+    throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
+  },
+};
+
+/** Accounts for staff; what cannot be undone is for superusers. */
+@Controller({ path: 'auth/accounts', version: VERSION_NEUTRAL })
+@AuthRoutes()
+@StaffOnly()
+export class ManagedAccountsController {
+  constructor(
+    private readonly search: AccountSearch,
+    private readonly managed: ManagedAccounts,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists accounts, the newest first, for staff' })
+  @ReturnsPage(AccountView)
+  async list(
+    @Query() query: ListAccountsQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<AccountView>> {
+    return paged(reply, (await this.search.list(query)).map(toAccountView));
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Reads an account, for staff' })
+  @Returns(AccountDetailsView)
+  @Throws({ NOT_FOUND: NO_SUCH_ACCOUNT })
+  async read(@Id() id: number): Promise<AccountDetailsView> {
+    const account = await this.search.findOne(id);
+    return toAccountDetailsView(account, await this.search.countsOf(account));
+  }
+
+  @Patch(':id')
+  @ApiOperation({
+    summary: 'Sets whether an account may log in, and whether it is staff; for superusers',
+    description: `The logins of the account end. ${NEEDS_RECENT}`,
+  })
+  @UseGuards(SuperuserGuard)
+  @Returns(AccountView)
+  @ChecksPassword()
+  @Throws('FORBIDDEN', RECENT_ERRORS, {
+    NOT_FOUND: NO_SUCH_ACCOUNT,
+    CONFLICT: [OWN_ACCOUNT, LAST_SUPERUSER, SUPERUSER_IS_STAFF],
+  })
+  async update(
+    @CurrentPrincipal() caller: Principal,
+    @Id() id: number,
+    @Body() input: ManageAccountInput,
+    @Client() client: ClientInfo,
+  ): Promise<AccountView> {
+    return toAccountView(await this.managed.update(caller, id, input, client));
+  }
+
+  @Delete(':id/sessions')
+  @ApiOperation({ summary: 'Ends every login of an account; of a superuser, for superusers' })
+  @Throws({ NOT_FOUND: NO_SUCH_ACCOUNT })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  async endLogins(@CurrentPrincipal() caller: Principal, @Id() id: number): Promise<void> {
+    await this.managed.endLogins(caller, id);
+  }
+
+  @Post(':id/reset-mfa')
+  @ApiOperation({
+    summary: 'Takes the second factor and the passkeys of an account away; for superusers',
+    description: `The logins of the account end. ${NEEDS_RECENT}`,
+  })
+  @UseGuards(SuperuserGuard)
+  @ApiBody({ type: RecentInput, required: false })
+  @ChecksPassword()
+  @Throws('FORBIDDEN', RECENT_ERRORS, { NOT_FOUND: NO_SUCH_ACCOUNT, CONFLICT: OWN_ACCOUNT })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  async resetFactors(
+    @CurrentPrincipal() caller: Principal,
+    @Id() id: number,
+    @OptionalBody(RecentInput) input: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<void> {
+    await this.managed.resetFactors(caller, id, input, client);
+  }
+}

@@ -1,0 +1,333 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import { Secret, TOTP } from 'otpauth';
+import type { Repository } from 'typeorm';
+import { Account } from '../src/accounts/account.entity.js';
+import { SecurityEvents } from '../src/platform/http/security-events.js';
+import { Authenticator } from './support/authenticator.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { MailServer } from './support/mail-server.js';
+import { STORES } from './support/stores.js';
+
+const PUBLIC_URL = 'https://api.example.com';
+const OLD = 6 * 60_000;
+
+type Headers = Record<string, string>;
+
+describe.each(STORES)('accounts for staff on %s', (store) => {
+  let api: TestApi;
+  let mails: MailServer;
+  let root: Headers;
+  let staff: Headers;
+  let user: Headers;
+  beforeAll(async () => {
+    mails = await MailServer.start();
+    api = await startApi(store, { ...mails.settings, PUBLIC_URL });
+    [root, staff, user] = [
+      (await person('root', { isStaff: true, isSuperuser: true })).headers,
+      (await person('staff', { isStaff: true })).headers,
+      (await person('user')).headers,
+    ];
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => Promise.all([api.stop(), mails.stop()]));
+
+  /** A new account with a verified e-mail, and a login. */
+  const person = async (name: string, rights: Partial<Account> = {}) => {
+    const email = `${name}@example.com`;
+    const { id } = await api.accounts.register(email, { name });
+    const repository = api.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+    await repository.update({ id }, { isEmailVerified: true, ...rights });
+    return { id: id as number, email, headers: bearer((await api.accounts.login(email)).access) };
+  };
+  const change = (id: number | string, body: object, headers: Headers) =>
+    api.patch(`/auth/accounts/${id}/`, body, headers);
+  const endLogins = (id: number | string, headers: Headers) =>
+    api.delete(`/auth/accounts/${id}/sessions/`, headers);
+  const reset = (id: number | string, headers: Headers, body: object = {}) =>
+    api.post(`/auth/accounts/${id}/reset-mfa/`, body, headers);
+  const read = async (id: number) => (await api.get(`/auth/accounts/${id}/`, root)).body;
+  const isLoggedIn = async (headers: Headers) => (await api.get('/auth/me/', headers)).status === 200;
+  const entriesOf = async ({ headers }: Reply): Promise<any[]> => {
+    const { data } = (await api.get('/v1/audit?limit=100', root)).body;
+    return data.filter((entry: any) => entry.request_id === headers['x-request-id']);
+  };
+  const emails = async (query: string) =>
+    (await api.get(`/auth/accounts/?${query}`, staff)).body.data.map(({ email }: any) => email);
+
+  it('are listed newest first, by page', async () => {
+    const [first, second] = [await person('list1'), await person('list2')];
+    const page = await api.get('/auth/accounts/?limit=2', staff);
+
+    expect(page).toHaveStatus(200);
+    expect(page.headers['link']).toContain('rel="next"');
+    expect(page.headers['cache-control']).toContain('no-store');
+    const { data, meta } = page.body;
+    expect(data.map(({ id }: any) => id)).toEqual([second.id, first.id]);
+    const me = (await api.get('/auth/me/', second.headers)).body;
+    expect(data[0]).toEqual(me);
+    expect(meta).toEqual({ total: expect.any(Number), page: 1, limit: 2, has_next: true });
+    const beyond = (await api.get('/auth/accounts/?page=1000000', staff)).body;
+    expect(beyond).toMatchObject({ data: [], meta: { total: meta.total, has_next: false } });
+    expect((await api.get('/auth/accounts/?limit=101&page=0', staff)).body.meta).toMatchObject({
+      page: 1,
+      limit: 20,
+    });
+  });
+
+  it('are found by a part of the e-mail or the name, in any letter case', async () => {
+    await api.accounts.register('Greta.Garbo@example.com', { name: 'Straßenfest Ähre' });
+    await api.accounts.register('percent@example.com', { name: '100 % of_it' });
+
+    for (const q of ['GARBO', 'garbo@EXAMPLE', 'STRASSENFEST', 'straßen', 'ähre', 'ÄHRE'])
+      expect([q, await emails(`q=${encodeURIComponent(q)}`)]).toEqual([q, ['Greta.Garbo@example.com']]);
+    expect(await emails(`q=${encodeURIComponent('0 %')}`)).toEqual(['percent@example.com']);
+    expect(await emails('q=f_i')).toEqual(['percent@example.com']);
+    expect(await emails('q=f-i')).toEqual([]);
+    expect(await emails('q=%00')).toEqual([]);
+    expect(await emails('q=nobody-at-all')).toEqual([]);
+    expect(await emails('q=&limit=1')).toHaveLength(1);
+
+    await api.patch('/auth/me/', { name: 'Renamed Ölberg' }, user);
+    expect(await emails(`q=${encodeURIComponent('ÖLBERG')}`)).toEqual(['user@example.com']);
+  });
+
+  it('are found by their rights; any other value counts as absent', async () => {
+    const off = await person('switched-off');
+    expect(await change(off.id, { is_active: false }, root)).toHaveStatus(200);
+    const all = (await api.get('/auth/accounts/', staff)).body.meta.total;
+
+    expect(await emails('is_active=false')).toEqual([off.email]);
+    expect(await emails('is_staff=true&q=root')).toEqual(['root@example.com']);
+    expect(await emails('is_staff=false&q=root')).toEqual([]);
+    expect(await emails('is_active=true&q=switched')).toEqual([]);
+    for (const value of ['', 'TRUE', '1', 'x'])
+      expect((await api.get(`/auth/accounts/?is_active=${value}`, staff)).body.meta.total).toBe(all);
+  });
+
+  it('have their last login, logins, second factor and passkeys', async () => {
+    const { id } = await api.accounts.register('details@example.com');
+    const nothing = { last_login_at: null, logins: 0, totp: false, passkeys: 0 };
+    const me = { id, email: 'details@example.com', role: 'user', is_active: true };
+    expect(await read(id)).toMatchObject({ ...me, ...nothing });
+
+    const before = Date.now() - 1000;
+    const headers = bearer((await api.accounts.login('details@example.com')).access);
+    await api.accounts.session('details@example.com');
+    expect(await read(id)).toMatchObject({ logins: 2 });
+    await addPasskey(headers);
+    // Ends the other logins.
+    await addFactor(headers);
+
+    const details = await read(id);
+    expect(details).toMatchObject({ logins: 1, totp: true, passkeys: 1 });
+    expect(Date.parse(details.last_login_at)).toBeGreaterThan(before);
+    expect(Object.keys(details)).toEqual([
+      ...Object.keys((await api.get('/auth/me/', headers)).body),
+      ...Object.keys(nothing),
+    ]);
+  });
+
+  const addFactor = async (headers: Headers): Promise<void> => {
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+  };
+  const addPasskey = async (headers: Headers): Promise<void> => {
+    const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
+    const response = new Authenticator(PUBLIC_URL).create(options);
+    expect(await api.post('/auth/passkeys/', { response, name: 'A' }, headers)).toHaveStatus(201);
+  };
+
+  it('may be seen by staff, and changed by superusers', async () => {
+    const { id } = await person('target');
+    const key = (await api.post('/auth/api-keys/', { name: 'K', scope: 'write' }, root)).body.data.key;
+    const calls = (headers: Headers) => [
+      () => api.get('/auth/accounts/', headers),
+      () => api.get(`/auth/accounts/${id}/`, headers),
+      () => change(id, { is_active: false }, headers),
+      () => endLogins(id, headers),
+      () => reset(id, headers),
+    ];
+
+    for (const call of calls({})) expect(await call()).toBeError('UNAUTHENTICATED');
+    for (const call of calls(user)) expect(await call()).toBeError('FORBIDDEN');
+    for (const call of calls(bearer(key))) expect(await call()).toBeError('FORBIDDEN');
+    const [, , update, , resetFactors] = calls(staff);
+    expect(await update!()).toBeError('FORBIDDEN');
+    expect(await resetFactors!()).toBeError('FORBIDDEN');
+    expect(await read(id)).toMatchObject({ is_active: true, logins: 1 });
+  });
+
+  it('are checked in order: caller, id, body, account, recent login, conflict', async () => {
+    const { id: own } = (await api.get('/auth/me/', root)).body;
+    const bad = { is_active: 'no' };
+
+    expect(await change('x', bad, staff)).toBeError('FORBIDDEN');
+    expect(await change('x', bad, root)).toBeError('INVALID_ID');
+    expect(await change(999_999, bad, root)).toBeError('VALIDATION_ERROR', ['is_active']);
+    expect(await change(own, { is_staff: 1 }, root)).toBeError('VALIDATION_ERROR', ['is_staff']);
+    expect(await api.get('/auth/accounts/x/', staff)).toBeError('INVALID_ID');
+    expect(await endLogins('x', staff)).toBeError('INVALID_ID');
+    expect(await reset('x', root)).toBeError('INVALID_ID');
+    for (const id of [999_999, '9223372036854775807', 0, -1]) {
+      expect(await api.get(`/auth/accounts/${id}/`, staff)).toBeError('NOT_FOUND');
+      expect(await endLogins(id, staff)).toBeError('NOT_FOUND');
+    }
+    api.moveClock(OLD);
+    expect(await change(999_999, { is_active: false }, root)).toBeError('NOT_FOUND');
+    expect(await reset(999_999, root)).toBeError('NOT_FOUND');
+    expect(await change(own, { is_active: false }, root)).toBeError('FORBIDDEN');
+    expect(await reset(own, root)).toBeError('FORBIDDEN');
+    const wrong = await change(own, { is_active: false, password: 'wrong' }, root);
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+    expect(await change(own, { is_active: false, password: PASSWORD }, root)).toBeError('CONFLICT');
+    expect(await reset(own, root, { password: PASSWORD })).toBeError('CONFLICT');
+  });
+
+  it('are deactivated at once, with an entry and a notice', async () => {
+    const { id, email, headers } = await person('leaver');
+    const { key } = (await api.post('/auth/api-keys/', { name: 'K', scope: 'read' }, headers)).body.data;
+    const reply = await change(id, { is_active: false }, root);
+
+    expect(reply).toHaveStatus(200);
+    expect(reply.body).toMatchObject({ id, is_active: false, is_staff: false });
+    expect(await isLoggedIn(headers)).toBe(false);
+    expect(await isLoggedIn(bearer(key))).toBe(false);
+    expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('UNAUTHENTICATED');
+    const [entry, ...more] = await entriesOf(reply);
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({ subject: `/auth/accounts/${id}`, action: 'PATCH /auth/accounts/:id' });
+    await mails.nextWith(email, 'Your account was deactivated');
+
+    expect((await change(id, { is_active: true }, root)).body.is_active).toBe(true);
+    await api.accounts.login(email);
+  });
+
+  it('become staff and lose that; their logins end with each change', async () => {
+    const { id, email, headers } = await person('colleague');
+
+    expect((await change(id, { is_staff: true }, root)).body).toMatchObject({
+      is_staff: true,
+      role: 'admin',
+    });
+    expect(await isLoggedIn(headers)).toBe(false);
+    await mails.nextWith(email, 'The rights of your account were changed');
+    const next = bearer((await api.accounts.login(email)).access);
+    expect(await api.get('/auth/accounts/', next)).toHaveStatus(200);
+    expect((await change(id, { is_staff: false }, root)).body.role).toBe('user');
+    expect(await isLoggedIn(next)).toBe(false);
+  });
+
+  it('stay as they are without a change: no entry, and the logins go on', async () => {
+    const { id, headers } = await person('same');
+    api.moveClock(OLD);
+    for (const body of [{}, { is_active: null, is_staff: null }]) {
+      const reply = await change(id, body, root);
+      expect(reply).toHaveStatus(200);
+      expect(await entriesOf(reply)).toEqual([]);
+    }
+    api.moveClock(0);
+    const reply = await change(id, { is_active: true, is_staff: false }, root);
+    expect(reply.body).toMatchObject({ id, is_active: true, is_staff: false });
+    expect(await entriesOf(reply)).toEqual([]);
+    expect(await isLoggedIn(headers)).toBe(true);
+  });
+
+  it('are logged out by staff; superusers only by superusers', async () => {
+    const { id, headers } = await person('everywhere');
+    await api.accounts.session('everywhere@example.com');
+    expect((await read(id)).logins).toBe(2);
+
+    const reply = await endLogins(id, staff);
+    expect(reply).toHaveStatus(204);
+    expect(await isLoggedIn(headers)).toBe(false);
+    expect((await read(id)).logins).toBe(0);
+    expect(await entriesOf(reply)).toMatchObject([
+      { subject: `/auth/accounts/${id}`, action: 'DELETE /auth/accounts/:id/sessions' },
+    ]);
+
+    const other = await person('other-root', { isStaff: true, isSuperuser: true });
+    expect(await endLogins(other.id, staff)).toBeError('FORBIDDEN');
+    expect(await isLoggedIn(other.headers)).toBe(true);
+    expect(await endLogins(other.id, root)).toHaveStatus(204);
+    expect(await isLoggedIn(other.headers)).toBe(false);
+  });
+
+  it('lose their second factor and passkeys, and their logins', async () => {
+    const { id, email, headers } = await person('lost-phone');
+    await addPasskey(headers);
+    await addFactor(headers);
+    expect(await read(id)).toMatchObject({ totp: true, passkeys: 1 });
+
+    const reply = await reset(id, root);
+    expect(reply).toHaveStatus(204);
+    expect(await read(id)).toMatchObject({ totp: false, passkeys: 0, logins: 0 });
+    expect(await isLoggedIn(headers)).toBe(false);
+    expect(await entriesOf(reply)).toHaveLength(1);
+    await mails.nextWith(email, 'Two-step login is off');
+    expect((await api.post('/auth/login/', { email, password: PASSWORD })).body).toHaveProperty('access');
+  });
+
+  it('are security events', async () => {
+    const { id } = await person('watched');
+    const record = jest.spyOn(api.app.get(SecurityEvents, { strict: false }), 'record');
+    await change(id, { is_staff: true }, root);
+    await endLogins(id, staff);
+    await reset(id, root);
+    await change(id, {}, root);
+
+    const subject = { accountId: id };
+    expect(record.mock.calls).toEqual([
+      ['account_changed', subject],
+      ['logins_ended', subject],
+      ['factor_changed', { ...subject, reason: 'reset by staff' }],
+    ]);
+    record.mockRestore();
+  });
+
+  it('are never superusers without rights, and one’s own stays active', async () => {
+    const { id: own } = (await api.get('/auth/me/', root)).body;
+    const other = await person('second-root', { isStaff: true, isSuperuser: true });
+
+    expect(await change(other.id, { is_staff: false }, root)).toBeError('CONFLICT');
+    expect(await change(own, { is_active: false }, root)).toBeError('CONFLICT');
+    expect(await change(other.id, { is_active: false, is_staff: false }, root)).toBeError('CONFLICT');
+    expect(await read(other.id)).toMatchObject({ is_active: true, is_staff: true });
+    expect(await change(other.id, { is_active: false }, root)).toHaveStatus(200);
+    expect(await read(own)).toMatchObject({ is_active: true });
+  });
+});
+
+describe.each(STORES)('the last superuser on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  it('stays active, also when two deactivate each other at the same time', async () => {
+    const repository = api.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+    for (let round = 0; round < 5; round++) {
+      const roots = await Promise.all(
+        ['a', 'b'].map(async (name) => {
+          const email = `${name}${round}@example.com`;
+          const { id } = await api.accounts.register(email);
+          await repository.update({ id }, { isStaff: true, isSuperuser: true });
+          return { id, headers: bearer((await api.accounts.login(email)).access) };
+        }),
+      );
+      const [a, b] = roots as [(typeof roots)[0], (typeof roots)[0]];
+      const off = { is_active: false };
+
+      await Promise.all([
+        api.patch(`/auth/accounts/${b.id}/`, off, a.headers),
+        api.patch(`/auth/accounts/${a.id}/`, off, b.headers),
+      ]);
+
+      const active = await repository.countBy({ isSuperuser: true, isActive: true });
+      expect(active).toBe(1);
+      await repository.update({ isSuperuser: true }, { isSuperuser: false, isStaff: false });
+    }
+  });
+});
