@@ -1,5 +1,8 @@
 import { DocumentBuilder } from '@nestjs/swagger';
+import { describeEvents } from './events/events.reference.js';
 import { SERVICE } from './platform/config/package.js';
+import type { ReferencePart } from './platform/reference/build-document.js';
+import { describeWebhooks } from './webhooks/webhooks.reference.js';
 
 /**
  * What the reference says about the whole API. Security schemes that `@ApiSecurity()` names belong here, too; those of
@@ -21,3 +24,6 @@ export const describeApi = (): DocumentBuilder =>
     .addTag('Audit', 'Who changed what')
     .addTag('Accounts', 'Accounts, tokens, sessions, social login and recovery')
     .addTag('Health', 'For load balancers and orchestrators');
+
+/** What modules add to the reference besides their handlers, in this order. */
+export const REFERENCE_PARTS: readonly ReferencePart[] = [describeEvents, describeWebhooks];

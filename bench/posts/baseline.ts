@@ -3,17 +3,17 @@
  * visible work: the same routes, responses, headers, checks and log line, and the same prepared
  * SQL. It has no structure, and only the measured paths.
  *
- *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/baseline.ts
+ *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/posts/baseline.ts
  */
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyReply } from 'fastify';
 import { pino } from 'pino';
-import { caseFold } from '../src/posts/case-fold.ts';
-import { type Row, store } from './support/baseline-database.ts';
-import { serveApollo } from './support/baseline-apollo.ts';
-import { serveGraphql } from './support/baseline-graphql.ts';
-import { serveNest } from './support/baseline-nest.ts';
-import { serveOrders } from './support/baseline-orders.ts';
+import { caseFold } from '../../src/platform/database/case-fold.ts';
+import { type Row, store } from './baseline-database.ts';
+import { serveApollo } from './baseline-apollo.ts';
+import { serveGraphql } from './baseline-graphql.ts';
+import { serveNest } from './baseline-nest.ts';
+import { serveOrders } from './baseline-orders.ts';
 
 const { run } = store;
 

@@ -8,13 +8,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { EventClient } from '../test/support/event-client.ts';
-import type { StoreName } from '../test/support/stores.ts';
-import { type Environment, onEachStore } from './support/databases.ts';
-import { load } from './support/load.ts';
-import { Server } from './support/server.ts';
-import { quantile, spread, table } from './support/statistics.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import { EventClient } from '../../test/support/events-client.ts';
+import type { StoreName } from '../../test/support/stores.ts';
+import { type Environment, onEachStore } from '../support/databases.ts';
+import { load } from '../support/load.ts';
+import { Server } from '../support/server.ts';
+import { quantile, spread, table } from '../support/statistics.ts';
 
 /** Streams whose events are parsed; the others are only read, because this process also needs processor time. */
 const MEASURED = 10;
@@ -173,7 +173,7 @@ async function create(url: string, title: string): Promise<number> {
 
 /** Streams that are read and not parsed. */
 async function openStreams(url: string, amount: number): Promise<ChildProcess> {
-  const script = ['--no-warnings', 'bench/support/consumers.ts', url, String(amount)];
+  const script = ['--no-warnings', 'bench/support/events-consumers.ts', url, String(amount)];
   const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The streams could not be opened')));
   ended.catch(() => undefined);

@@ -7,11 +7,11 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import type { StoreName } from '../test/support/stores.ts';
-import { type Environment, fill, onEachStore } from './support/databases.ts';
-import { Server } from './support/server.ts';
-import { quantile, table } from './support/statistics.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import type { StoreName } from '../../test/support/stores.ts';
+import { type Environment, fill, onEachStore } from '../support/databases.ts';
+import { Server } from '../support/server.ts';
+import { quantile, table } from '../support/statistics.ts';
 
 const FLOODS = [
   'search, two letters',
@@ -53,7 +53,11 @@ await onEachStore(values.store, measure);
 
 async function measure(store: StoreName, environment: Environment): Promise<void> {
   // Those of one author, then a hundred for each of a hundred authors.
-  fill(environment, ['seed', '--posts', values.posts], ['seed', '--posts', '10000', '--users', '100']);
+  fill(
+    environment,
+    ['posts/seed', '--posts', values.posts],
+    ['posts/seed', '--posts', '10000', '--users', '100'],
+  );
   const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
   await probe(server.url, 2);
   const rows = [['none', ...(await probe(server.url, seconds)), '', '']];
@@ -62,7 +66,7 @@ async function measure(store: StoreName, environment: Environment): Promise<void
     process.stderr.write(`\r\x1b[2K${store}: ${kind}`);
     const flood = spawn(
       process.execPath,
-      ['--no-warnings', 'bench/support/flood.ts', server.url, kind, values.clients, values.posts],
+      ['--no-warnings', 'bench/posts/flood.ts', server.url, kind, values.clients, values.posts],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const output = text(flood.stdout);

@@ -7,11 +7,11 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import type { StoreName } from '../test/support/stores.ts';
-import { type Environment, onEachStore } from './support/databases.ts';
-import { Server } from './support/server.ts';
-import { table } from './support/statistics.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import type { StoreName } from '../../test/support/stores.ts';
+import { type Environment, onEachStore } from '../support/databases.ts';
+import { Server } from '../support/server.ts';
+import { table } from '../support/statistics.ts';
 
 const { values } = parseCommandLine('Usage: npm run bench:memory [-- --seconds 20 --store SQLite]', {
   options: { seconds: { type: 'string', default: '20' }, store: { type: 'string' } },

@@ -5,14 +5,15 @@
  *     npm run bench [-- --rounds 25 --seconds 1 --store SQLite --only create]
  */
 import { randomUUID } from 'node:crypto';
-import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import type { StoreName } from '../test/support/stores.ts';
-import { compareResponses } from './support/compare-responses.ts';
-import { type Environment, fill, onEachStore } from './support/databases.ts';
-import { load, type Scenario } from './support/load.ts';
-import { POSTS_WITH_AUTHORS, UPDATE_USER, USER_WITH_POSTS, USERS } from './support/operations.ts';
-import { Server } from './support/server.ts';
-import { spread, table } from './support/statistics.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import type { StoreName } from '../../test/support/stores.ts';
+import { compareResponses } from './compare-responses.ts';
+import { type Environment, fill, onEachStore } from '../support/databases.ts';
+import { numberEvents } from '../support/events-number.ts';
+import { load, type Scenario } from '../support/load.ts';
+import { POSTS_WITH_AUTHORS, UPDATE_USER, USER_WITH_POSTS, USERS } from './operations.ts';
+import { Server } from '../support/server.ts';
+import { spread, table } from '../support/statistics.ts';
 
 const POSTS = 1000;
 
@@ -145,7 +146,7 @@ const seconds = Number(values.seconds);
 await onEachStore(values.store, measure);
 
 async function measure(store: StoreName, environment: Environment): Promise<void> {
-  fill(environment, ['seed', '--posts', String(POSTS)]);
+  fill(environment, ['posts/seed', '--posts', String(POSTS)]);
   const service = await Server.service(environment);
   for (let n = 1; n <= 20; n++) {
     await fetch(`${service.url}/v1/users`, {
@@ -154,7 +155,7 @@ async function measure(store: StoreName, environment: Environment): Promise<void
       body: JSON.stringify({ name: `User ${n}`, email: `user${n}@example.com` }),
     });
   }
-  const baseline = await Server.start('bench/baseline.ts', environment, ['--no-warnings']);
+  const baseline = await Server.start('bench/posts/baseline.ts', environment, ['--no-warnings']);
   await compareResponses(service.url, baseline.url);
   for (let id = 1; id <= POSTS; id++) {
     tags[id] = (await fetch(`${service.url}/v1/posts/${id}`)).headers.get('etag')!;
@@ -199,16 +200,6 @@ async function measure(store: StoreName, environment: Environment): Promise<void
 
   await service.stop();
   await baseline.stop();
-}
-
-/**
- * Waits until all events have their position. The service also numbers those of the hand-written server, which would
- * otherwise take time from the next measurement.
- */
-async function numberEvents({ url }: Server): Promise<void> {
-  const response = await fetch(`${url}/v1/events?limit=1`);
-  if (!response.ok) throw new Error(`The feed got ${response.status}`);
-  await response.arrayBuffer();
 }
 
 /** Requests of a round. The processor time is that of the server alone, whatever else the machine does. */

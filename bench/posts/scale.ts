@@ -6,13 +6,13 @@
  *
  * `--databases` measures existing databases of these sizes, by their addresses or folders.
  */
-import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName, type TestStore } from '../test/support/stores.ts';
-import { fill } from './support/databases.ts';
-import { seedEvents } from './support/seed-events.ts';
-import { Server } from './support/server.ts';
-import { spread, table } from './support/statistics.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
+import { createStore, STORES, type StoreName, type TestStore } from '../../test/support/stores.ts';
+import { fill } from '../support/databases.ts';
+import { seedEvents } from '../support/events-seed.ts';
+import { Server } from '../support/server.ts';
+import { spread, table } from '../support/statistics.ts';
 
 const { values } = parseCommandLine(
   'Usage: npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --databases A,B,C --only search]',
@@ -177,7 +177,7 @@ function existing(place: string): Pick<TestStore, 'environment'> {
 async function seed(store: StoreName, size: number): Promise<TestStore> {
   const testStore = await createStore(store);
   process.stderr.write(`${store}: seeding ${size.toLocaleString('en')} posts\n`);
-  fill(testStore.environment, ['seed', '--posts', String(size)]);
+  fill(testStore.environment, ['posts/seed', '--posts', String(size)]);
   await seedEvents(testStore.environment, size);
   return testStore;
 }

@@ -4,19 +4,19 @@
  *     npm run bench:soak [-- --requests 100000 --store SQLite]
  */
 import autocannon from 'autocannon';
-import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import type { StoreName } from '../test/support/stores.ts';
-import { type Environment, onEachStore } from './support/databases.ts';
-import { table } from './support/statistics.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import type { StoreName } from '../../test/support/stores.ts';
+import { type Environment, onEachStore } from '../support/databases.ts';
+import { table } from '../support/statistics.ts';
 
 const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
   options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
 });
-const built = (file: string) => import(new URL(`../dist/${file}`, import.meta.url).href);
-const { createApp } = (await built('app.js')) as typeof import('../src/app.js');
+const built = (file: string) => import(new URL(`../../dist/${file}`, import.meta.url).href);
+const { createApp } = (await built('app.js')) as typeof import('../../src/app.js');
 const { loadConfig } = (await built(
   'platform/config/load-config.js',
-)) as typeof import('../src/platform/config/load-config.js');
+)) as typeof import('../../src/platform/config/load-config.js');
 
 const requests = Number(values.requests);
 const ROUNDS = 5;

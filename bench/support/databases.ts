@@ -27,7 +27,7 @@ export async function onEachStore(
   }
 }
 
-/** Migrates a database, and fills it by commands such as `['seed', '--posts', '1000']`. */
+/** Migrates a database, and fills it by commands such as `['posts/seed', '--posts', '1000']`. */
 export function fill(environment: Environment, ...commands: readonly (readonly string[])[]): void {
   for (const [name, ...options] of [['migrate', '--yes'], ...commands]) {
     execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {

@@ -1,6 +1,6 @@
 /**
  * Opens event streams and reads them as cheaply as possible, in a separate process, because the server is
- * measured. `node consumers.ts URL COUNT` prints `open` when all are open, and ends with its parent.
+ * measured. `node events-consumers.ts URL COUNT` prints `open` when all are open, and ends with its parent.
  */
 import { connect } from 'node:net';
 

@@ -418,13 +418,13 @@ export interface paths {
         };
         /**
          * Lists webhooks
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         get: operations["Webhooks_list_v1"];
         put?: never;
         /**
          * Creates a webhook, and shows its secret
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         post: operations["Webhooks_create_v1"];
         delete?: never;
@@ -442,21 +442,21 @@ export interface paths {
         };
         /**
          * Reads a webhook
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         get: operations["Webhooks_read_v1"];
         put?: never;
         post?: never;
         /**
          * Deletes a webhook, and its deliveries
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         delete: operations["Webhooks_delete_v1"];
         options?: never;
         head?: never;
         /**
          * Updates the given fields of a webhook
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         patch: operations["Webhooks_update_v1"];
         trace?: never;
@@ -472,7 +472,7 @@ export interface paths {
         put?: never;
         /**
          * Replaces the secret; each replaced one still signs for 24 hours
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         post: operations["Webhooks_rotateSecret_v1"];
         delete?: never;
@@ -492,7 +492,7 @@ export interface paths {
         put?: never;
         /**
          * Delivers an event of the type webhook.test
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         post: operations["Webhooks_test_v1"];
         delete?: never;
@@ -510,7 +510,7 @@ export interface paths {
         };
         /**
          * Lists the deliveries of a webhook, the newest first
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         get: operations["Webhooks_listDeliveries_v1"];
         put?: never;
@@ -532,7 +532,7 @@ export interface paths {
         put?: never;
         /**
          * Delivers an event again
-         * @description Guide: [Webhooks](/guides/events#webhooks)
+         * @description Guide: [Webhooks](/guides/webhooks)
          */
         post: operations["Webhooks_redeliver_v1"];
         delete?: never;
@@ -677,6 +677,94 @@ export interface paths {
          * @description Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_confirmChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/accounts/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists accounts, the newest first, for staff
+         * @description Guide: [Authentication](/guides/authentication)
+         */
+        get: operations["ManagedAccounts_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/accounts/{id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads an account, for staff
+         * @description Guide: [Authentication](/guides/authentication)
+         */
+        get: operations["ManagedAccounts_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Sets whether an account may log in, and whether it is staff; for superusers
+         * @description The logins of the account end. Needs a login that is at most 5 minutes old, or the password of the caller.
+         *
+         *     Guide: [Authentication](/guides/authentication)
+         */
+        patch: operations["ManagedAccounts_update"];
+        trace?: never;
+    };
+    "/auth/accounts/{id}/sessions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends every login of an account; of a superuser, for superusers
+         * @description Guide: [Authentication](/guides/authentication)
+         */
+        delete: operations["ManagedAccounts_endLogins"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/accounts/{id}/reset-mfa/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes the second factor and the passkeys of an account away; for superusers
+         * @description The logins of the account end. Needs a login that is at most 5 minutes old, or the password of the caller.
+         *
+         *     Guide: [Authentication](/guides/authentication)
+         */
+        post: operations["ManagedAccounts_resetFactors"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1887,6 +1975,72 @@ export interface components {
             /** @example eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl */
             token: string;
         };
+        AccountDetails: {
+            /**
+             * Format: int64
+             * @example 1
+             */
+            id: number;
+            /** @example ada@example.com */
+            email: string;
+            /** @example Ada */
+            name: string;
+            /**
+             * @description Empty if the account has no phone number.
+             * @example
+             */
+            phone: string;
+            /**
+             * @description admin for staff.
+             * @enum {string}
+             */
+            role: "user" | "admin";
+            /** @example true */
+            is_active: boolean;
+            /** @example false */
+            is_staff: boolean;
+            /** @example false */
+            is_superuser: boolean;
+            /** @example false */
+            is_email_verified: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            date_joined: string;
+            /**
+             * Format: date-time
+             * @description When its last login began; null if there was none.
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            last_login_at: string | null;
+            /**
+             * @description Logins that are valid, by cookie and by token.
+             * @example 1
+             */
+            logins: number;
+            /**
+             * @description Whether two-step login is on.
+             * @example false
+             */
+            totp: boolean;
+            /** @example 0 */
+            passkeys: number;
+        };
+        ManageAccountInput: {
+            /** @example first programmer */
+            password?: string | null;
+            /** @example b2theSBub3QgYSBjb2Rl */
+            code?: string | null;
+            is_active?: boolean | null;
+            is_staff?: boolean | null;
+        };
+        RecentInput: {
+            /** @example first programmer */
+            password?: string | null;
+            /** @example b2theSBub3QgYSBjb2Rl */
+            code?: string | null;
+        };
         ApiKey: {
             /**
              * Format: int64
@@ -2078,12 +2232,6 @@ export interface components {
              */
             uri: string;
         };
-        RecentInput: {
-            /** @example first programmer */
-            password?: string | null;
-            /** @example b2theSBub3QgYSBjb2Rl */
-            code?: string | null;
-        };
         RecoveryCodes: {
             /**
              * @description Each replaces one code of the app. They are shown only once.
@@ -2203,12 +2351,12 @@ export interface components {
             account_id: number | null;
             /**
              * @description Method and route, or the mutation, or the command.
-             * @example PATCH /v1/posts/:id
+             * @example PATCH /auth/me/
              */
             action: string;
             /**
              * @description The path of what was changed.
-             * @example /v1/posts/1
+             * @example /auth/me
              */
             subject: string;
             /**
@@ -2312,6 +2460,10 @@ export interface components {
         };
         PlainMessage: {
             message: string;
+        };
+        AccountPage: {
+            data: components["schemas"]["Account"][];
+            meta: components["schemas"]["PageMeta"];
         };
         ApiKeyList: {
             data: components["schemas"]["ApiKey"][];
@@ -2687,10 +2839,10 @@ export interface operations {
     Events_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1 to 100; any other value is replaced by 20. */
-                limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
+                /** @description From 1 to 100; any other value is replaced by 20. */
+                limit?: number;
                 /** @description Types separated by commas; an unknown one matches nothing, none means all. */
                 types?: string;
             };
@@ -2779,10 +2931,10 @@ export interface operations {
     Events_stream_v1: {
         parameters: {
             query?: {
-                /** @description As the header `Last-Event-ID`, for clients that cannot set it. */
-                last_event_id?: string;
                 /** @description Types separated by commas; an unknown one matches nothing, none means all. */
                 types?: string;
+                /** @description As the header `Last-Event-ID`, for clients that cannot set it. */
+                last_event_id?: string;
             };
             header?: {
                 /** @description The event to continue after; without it, the stream starts with the next event. */
@@ -4317,20 +4469,20 @@ export interface operations {
     Posts_list_v1: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
-                cursor?: string;
-                /** @description Any other value means created_at. */
-                sort_by?: "created_at" | "title" | "views";
-                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
-                sort_dir?: string;
-                /** @description Any other value returns an empty list. */
-                status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
-                q?: string;
                 /** @description From 1; any other value is replaced by 1. */
                 page?: number;
                 /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
+                /** @description Any other value returns an empty list. */
+                status?: "draft" | "published";
+                /** @description Text that the title or the content contains, in any letter case. */
+                q?: string;
+                /** @description Any other value means created_at. */
+                sort_by?: "created_at" | "title" | "views";
+                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                sort_dir?: string;
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -4532,14 +4684,14 @@ export interface operations {
     Posts_listByCursor_v1: {
         parameters: {
             query?: {
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                cursor?: string;
+                /** @description From 1 to 100; any other value is replaced by 20. */
+                limit?: number;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
                 /** @description Text that the title or the content contains, in any letter case. */
                 q?: string;
-                /** @description From 1 to 100; any other value is replaced by 20. */
-                limit?: number;
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
-                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -4970,18 +5122,18 @@ export interface operations {
     UserPosts_list_v1: {
         parameters: {
             query?: {
-                /** @description Any other value means created_at. */
-                sort_by?: "created_at" | "title" | "views";
-                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
-                sort_dir?: string;
-                /** @description Any other value returns an empty list. */
-                status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
-                q?: string;
                 /** @description From 1; any other value is replaced by 1. */
                 page?: number;
                 /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
+                /** @description Any other value returns an empty list. */
+                status?: "draft" | "published";
+                /** @description Text that the title or the content contains, in any letter case. */
+                q?: string;
+                /** @description Any other value means created_at. */
+                sort_by?: "created_at" | "title" | "views";
+                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                sort_dir?: string;
             };
             header?: never;
             path: {
@@ -5060,18 +5212,18 @@ export interface operations {
     UserPosts_list_v2: {
         parameters: {
             query?: {
-                /** @description Any other value means created_at. */
-                sort_by?: "created_at" | "title" | "views";
-                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
-                sort_dir?: string;
-                /** @description Any other value returns an empty list. */
-                status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
-                q?: string;
                 /** @description From 1; any other value is replaced by 1. */
                 page?: number;
                 /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
+                /** @description Any other value returns an empty list. */
+                status?: "draft" | "published";
+                /** @description Text that the title or the content contains, in any letter case. */
+                q?: string;
+                /** @description Any other value means created_at. */
+                sort_by?: "created_at" | "title" | "views";
+                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                sort_dir?: string;
             };
             header?: never;
             path: {
@@ -6452,10 +6604,12 @@ export interface operations {
     Webhooks_listDeliveries_v1: {
         parameters: {
             query?: {
-                /** @description From 1 to 100; any other value is replaced by 20. */
-                limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
+                /** @description From 1 to 100; any other value is replaced by 20. */
+                limit?: number;
+                /** @description Any other value returns an empty list; an empty one counts as absent. */
+                status?: "pending" | "delivered" | "failed";
             };
             header?: never;
             path: {
@@ -7575,6 +7729,584 @@ export interface operations {
             };
             /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `CONFLICT` */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE` */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `VALIDATION_ERROR` */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL_ERROR` */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE` */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    ManagedAccounts_list: {
+        parameters: {
+            query?: {
+                /** @description From 1; any other value is replaced by 1. */
+                page?: number;
+                /** @description From 1 to 100; any other value is replaced by 20. */
+                limit?: number;
+                /** @description A part of the e-mail or the name, in any letter case. */
+                q?: string;
+                /** @description Whether they may log in; any other value counts as absent. */
+                is_active?: "true" | "false";
+                /** @description Whether they are staff; any other value counts as absent. */
+                is_staff?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountPage"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL_ERROR` */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE` */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    ManagedAccounts_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A decimal integer of 64 bits. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountDetails"];
+                };
+            };
+            /** @description `INVALID_ID` */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FORBIDDEN` */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL_ERROR` */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE` */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    ManagedAccounts_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A decimal integer of 64 bits. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ManageAccountInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description `INVALID_CODE`, `INVALID_ID`, `MALFORMED_REQUEST` */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FORBIDDEN`, `CSRF_FAILED` */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `CONFLICT` */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE` */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `VALIDATION_ERROR` */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL_ERROR` */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE` */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    ManagedAccounts_endLogins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A decimal integer of 64 bits. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `INVALID_ID` */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `CSRF_FAILED`, `FORBIDDEN` */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE` */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE` */
+            415: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL_ERROR` */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE` */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    ManagedAccounts_resetFactors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A decimal integer of 64 bits. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RecentInput"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `INVALID_CODE`, `INVALID_ID`, `MALFORMED_REQUEST` */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `FORBIDDEN`, `CSRF_FAILED` */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND` */
+            404: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
@@ -11167,10 +11899,10 @@ export interface operations {
     Social_start: {
         parameters: {
             query?: {
+                code_challenge?: string;
+                code_challenge_method?: "S256";
                 /** @description `account` ends at the account page of this service; it needs a `code_challenge`. */
                 return?: string;
-                code_challenge_method?: "S256";
-                code_challenge?: string;
             };
             header?: never;
             path: {
@@ -11371,14 +12103,14 @@ export interface operations {
     Audit_list_v1: {
         parameters: {
             query?: {
-                /** @description Only changes of the resource with this path. */
-                subject?: string;
-                /** @description Only changes by this account; an invalid id matches nothing. */
-                account_id?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
-                limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
+                /** @description From 1 to 100; any other value is replaced by 20. */
+                limit?: number;
+                /** @description Only changes by this account; an invalid id matches nothing. */
+                account_id?: number;
+                /** @description Only changes of the resource with this path. */
+                subject?: string;
             };
             header?: never;
             path?: never;

@@ -5,7 +5,7 @@ const USAGE = `Usage: npm run audit [-- --account id] [--subject path] [--before
 
 Prints who changed what, the newest first, as one JSON object a line; at most 100 unless --limit is set.
   --account id      only what this account did
-  --subject path    only what was done to this resource, such as /v1/posts/7
+  --subject path    only what was done to this resource, such as /auth/me
   --before id       only entries before this one: the id of the last line gives the next page
   --help            this text`;
 

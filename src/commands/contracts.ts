@@ -9,7 +9,7 @@ Generates the committed API contracts from the code: schema.gql, public/openapi.
 
 const { createApp } = await import('../app.js');
 const { loadContractsConfig } = await import('../platform/config/load-config.js');
-const { describeApi } = await import('../openapi.js');
+const { describeApi, REFERENCE_PARTS } = await import('../openapi.js');
 const { buildDocument } = await import('../platform/reference/build-document.js');
 const { describeSchema } = await import('../platform/graphql/graphql.module.js');
 
@@ -17,7 +17,7 @@ const app = await createApp(loadContractsConfig());
 await writeFile('schema.gql', describeSchema(app));
 await writeFile(
   'public/openapi.json',
-  `${JSON.stringify(await buildDocument(app, describeApi()), null, 2)}\n`,
+  `${JSON.stringify(await buildDocument(app, describeApi(), REFERENCE_PARTS), null, 2)}\n`,
 );
 await app.close();
 

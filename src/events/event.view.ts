@@ -1,8 +1,11 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { JsonText } from '../platform/http/json-text.js';
-import { EventTypeProperty, TimestampProperty } from '../platform/http/openapi/properties.js';
+import { TimestampProperty } from '../platform/http/openapi/properties.js';
 import type { ListedEvent } from '../platform/changes/event-store.js';
 import { eventId } from '../platform/changes/stored-event.js';
+
+/** The name of the schema with the types of events, which `describeEvents` fills. */
+export const EVENT_TYPE = 'EventType';
 
 /** An event for clients (CloudEvents 1.0, JSON format). */
 @ApiSchema({ name: 'CloudEvent' })
@@ -16,7 +19,7 @@ export class EventView {
   @ApiProperty({ description: 'The address of this service.', example: 'https://api.example.com' })
   readonly source!: string;
 
-  @EventTypeProperty()
+  @ApiProperty({ enum: [], enumName: EVENT_TYPE })
   readonly type!: string;
 
   @ApiProperty({ description: 'The path of the resource.', example: '/v1/posts/7' })

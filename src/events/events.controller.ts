@@ -5,22 +5,14 @@ import { CredentialWatch, CurrentAccount, OptionalAccess } from '../platform/acc
 import type { Account } from '../accounts/account.entity.js';
 
 import { CarriesJsonText } from '../platform/http/json-text.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import { EventStream, NoStore } from '../platform/http/route-config.js';
 import { ReturnsCursorPage, ReturnsStream, Throws } from '../platform/http/openapi/returns.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
-import { CursorQuery, LimitQuery, QueryParameter } from '../platform/http/openapi/queries.js';
 import { EventFeed } from './event-feed.js';
-import { EventQuery } from './event-query.js';
+import { EventQuery, ListEventsQuery, StreamEventsQuery } from './event-query.js';
 import { EventStreams } from './event-streams.js';
 import { EventView } from './event.view.js';
 import { streamResponse } from './event-stream.js';
-
-const TypesQuery = (): MethodDecorator =>
-  QueryParameter('types', 'Types separated by commas; an unknown one matches nothing, none means all.', {
-    type: 'string',
-    examples: ['post.created,post.deleted'],
-  });
 
 const ID = '5f1d7c8e9a0b-42';
 
@@ -51,14 +43,11 @@ export class EventsController {
 
   @Get()
   @ApiOperation({ summary: 'Lists events, the oldest first' })
-  @TypesQuery()
-  @CursorQuery()
-  @LimitQuery()
   @ReturnsCursorPage(EventView, 'Present whenever there is data, so that a client can poll from the end.')
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   @CarriesJsonText()
   async list(
-    @Query() query: QueryParameters,
+    @Query() query: ListEventsQuery,
     @CurrentAccount() account: Account | null,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<EventView>> {
@@ -67,10 +56,6 @@ export class EventsController {
 
   @Get('stream')
   @ApiOperation({ summary: 'Sends events as they happen' })
-  @TypesQuery()
-  @QueryParameter('last_event_id', 'As the header `Last-Event-ID`, for clients that cannot set it.', {
-    type: 'string',
-  })
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
@@ -84,7 +69,7 @@ export class EventsController {
   // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')
   async stream(
-    @Query() query: QueryParameters,
+    @Query() query: StreamEventsQuery,
     @Headers('last-event-id') lastEventId: string | undefined,
     @CurrentAccount() account: Account | null,
     @Req() request: FastifyRequest,

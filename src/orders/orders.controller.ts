@@ -8,9 +8,7 @@ import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { created } from '../platform/http/responses/created.js';
 import { AnyContentType } from '../platform/http/json-body.js';
 import { CarriesJsonText } from '../platform/http/json-text.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
-import { PageQuery } from '../platform/http/openapi/queries.js';
 import { PageRequest } from '../platform/http/pages/page-request.js';
 import { Id } from '../platform/http/validation/id.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
@@ -26,16 +24,14 @@ export class OrdersController {
 
   @Get()
   @ApiOperation({ summary: 'Lists orders, the newest first' })
-  @PageQuery()
   @ReturnsPage(OrderView)
   @CarriesJsonText()
   async list(
-    @Query() query: QueryParameters,
+    @Query() page: PageRequest,
     @CurrentAccount() account: Account | null,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<OrderView>> {
-    const page = await this.orders.list(PageRequest.from(query), account);
-    return paged(reply, page.map(toOrderView));
+    return paged(reply, (await this.orders.list(page, account)).map(toOrderView));
   }
 
   @Post()

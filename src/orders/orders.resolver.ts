@@ -22,7 +22,7 @@ import {
   connectionCost,
   type ConnectionOf,
 } from '../platform/graphql/connection.js';
-import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
+import { IdPipe } from '../platform/http/validation/id.js';
 import { KeyedOperations } from '../platform/idempotency/keyed-operations.service.js';
 import type { OrderSummary } from './order.entity.js';
 import { checkPayload } from './order.payload.js';
@@ -64,12 +64,11 @@ export class OrdersResolver {
     description: 'One order; null when there is none with this id that the caller may read.',
   })
   async order(
-    @Args('id', { type: () => ID }) id: string,
+    @Args('id', { type: () => ID }, IdPipe) id: number,
     @CurrentAccount() reader: Account | null,
     @Context() context: object,
   ): Promise<OrderNode | null> {
-    const known = toId(id) ?? UNKNOWN_ID;
-    const order = known === UNKNOWN_ID ? null : await this.byId.load(context, { id: known, reader });
+    const order = await this.byId.load(context, { id, reader });
     return order && toOrderNode(order);
   }
 

@@ -7,7 +7,6 @@ import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { type Keyset, type KeysetRequest, positionParameters } from '../platform/http/pages/keyset.js';
 import type { Page } from '../platform/http/pages/page.js';
 import type { PageRequest } from '../platform/http/pages/page-request.js';
-import { UNKNOWN_ID } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import type { Parameters } from '../platform/database/statement.js';
@@ -89,7 +88,7 @@ export class OrdersService {
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
   async findOne(id: number, reader: OrderReader): Promise<Order> {
-    const order = id === UNKNOWN_ID ? null : await this.orders.findOneBy({ ...visibleTo(reader), id });
+    const order = await this.orders.findOneBy({ ...visibleTo(reader), id });
     if (!order) throw new AppError('NOT_FOUND', 'Order not found');
     return order;
   }

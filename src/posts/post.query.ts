@@ -1,9 +1,8 @@
-import { applyDecorators } from '@nestjs/common';
-import { firstValue, type QueryParameters } from '../platform/http/query.js';
-import { QueryParameter } from '../platform/http/openapi/queries.js';
-import { type CursorRequest, cursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
+import { decodeCursor } from '../platform/http/pages/cursor.js';
+import { CursorField, CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
+import { QueryField } from '../platform/http/validation/fields.js';
 import { isStorable } from '../platform/http/validation/text.js';
-import { caseFold } from './case-fold.js';
+import { caseFold } from '../platform/database/case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
 const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
@@ -19,39 +18,92 @@ export interface SortedPosts {
   readonly direction: 'ASC' | 'DESC';
 }
 
-/** The parameters of a list. Invalid values are replaced, never rejected. */
+const StatusField = () =>
+  QueryField({ type: 'string', enum: POST_STATUSES, description: 'Any other value returns an empty list.' });
+
+const TextField = () =>
+  QueryField({
+    type: 'string',
+    description: 'Text that the title or the content contains, in any letter case.',
+  });
+
+/** The query of the posts of a user. */
+export class UserPostsQuery extends PageRequest {
+  @StatusField()
+  readonly status?: string;
+
+  @TextField()
+  readonly q?: string;
+
+  @QueryField(
+    {
+      type: 'string',
+      enum: SORT_COLUMNS,
+      default: 'created_at',
+      description: 'Any other value means created_at.',
+    },
+    (text) => SORT_COLUMNS.find((column) => column === text) ?? 'created_at',
+  )
+  readonly sort_by: (typeof SORT_COLUMNS)[number] = 'created_at';
+
+  @QueryField(
+    {
+      type: 'string',
+      default: 'DESC',
+      description: '`ASC` or `DESC`, in any letter case; any other value means `DESC`.',
+    },
+    (text) => (text.toUpperCase() === 'ASC' ? 'ASC' : 'DESC'),
+  )
+  readonly sort_dir: 'ASC' | 'DESC' = 'DESC';
+}
+
+/** The query of all posts: with a `cursor`, that of {@link PostsByCursorQuery}. */
+export class PostsQuery extends UserPostsQuery {
+  @CursorField()
+  readonly cursor?: string;
+
+  /** @throws AppError `INVALID_CURSOR` */
+  get afterId(): number {
+    return decodeCursor(this.cursor);
+  }
+}
+
+export class PostsByCursorQuery extends CursorRequest {
+  @StatusField()
+  readonly status?: string;
+
+  @TextField()
+  readonly q?: string;
+}
+
 export interface ListPosts extends SortedPosts {
   readonly page: PageRequest;
 }
 
 /** @param authorId lists only this author's posts */
-export function listPosts(query: QueryParameters, authorId?: number): ListPosts {
-  const sortBy = firstValue(query, 'sort_by');
-  return {
-    filter: filterFrom(query, authorId),
-    sortBy: SORT_COLUMNS.find((column) => column === sortBy) ?? 'created_at',
-    direction: firstValue(query, 'sort_dir')?.toUpperCase() === 'ASC' ? 'ASC' : 'DESC',
-    page: PageRequest.from(query),
-  };
-}
+export const listPosts = (query: UserPostsQuery, authorId?: number): ListPosts => ({
+  filter: filterOf(query, authorId),
+  sortBy: query.sort_by,
+  direction: query.sort_dir,
+  page: query,
+});
 
-export interface ListPostsByCursor extends CursorRequest {
+export interface ListPostsByCursor {
   readonly filter: PostFilter;
+  readonly afterId: number;
+  readonly limit: number;
 }
 
 /** @throws AppError `INVALID_CURSOR` */
-export function listPostsByCursor(query: QueryParameters): ListPostsByCursor {
-  return {
-    filter: filterFrom(query),
-    ...cursorRequest(query),
-  };
-}
+export const listPostsByCursor = (query: PostsQuery | PostsByCursorQuery): ListPostsByCursor => ({
+  filter: filterOf(query),
+  afterId: query.afterId,
+  limit: query.limit,
+});
 
-function filterFrom(query: QueryParameters, authorId?: number): PostFilter {
-  const asked = firstValue(query, 'status');
+function filterOf({ status: asked, q }: { status?: string; q?: string }, authorId?: number): PostFilter {
   const status = POST_STATUSES.find((known) => known === asked);
-  if (asked && !status) return 'none';
-  return postFilter({ authorId, status, q: firstValue(query, 'q') });
+  return asked && !status ? 'none' : postFilter({ authorId, status, q });
 }
 
 interface PostCriteria {
@@ -69,28 +121,3 @@ export function postFilter({ authorId, status, q }: PostCriteria): PostFilter {
     ...(q && { text: caseFold(q) }),
   };
 }
-
-/** The reference of the parameters that {@link listPosts} reads. */
-export const FilterQuery = (): MethodDecorator =>
-  applyDecorators(
-    QueryParameter('status', 'Any other value returns an empty list.', {
-      type: 'string',
-      enum: POST_STATUSES,
-    }),
-    QueryParameter('q', 'Text that the title or the content contains, in any letter case.', {
-      type: 'string',
-    }),
-  );
-
-export const SortQuery = (): MethodDecorator =>
-  applyDecorators(
-    QueryParameter('sort_by', 'Any other value means created_at.', {
-      type: 'string',
-      enum: SORT_COLUMNS,
-      default: 'created_at',
-    }),
-    QueryParameter('sort_dir', '`ASC` or `DESC`, in any letter case; any other value means `DESC`.', {
-      type: 'string',
-      default: 'DESC',
-    }),
-  );

@@ -1,5 +1,5 @@
 import type { Parameters } from '../platform/database/statement.js';
-import { caseFold } from './case-fold.js';
+import { caseFold } from '../platform/database/case-fold.js';
 import type { CreatePostInput } from './post.input.js';
 import { POST_COLUMNS, type PostView } from './post.view.js';
 

@@ -21,18 +21,16 @@ import type { ExpectedVersion } from '../platform/http/responses/expected-versio
 import { WithoutDetails } from '../platform/http/responses/without-details.js';
 import { created } from '../platform/http/responses/created.js';
 import { AnyContentType } from '../platform/http/json-body.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import {
   ReturnsCursorPage,
   ReturnsData,
   ReturnsPageOrCursorPage,
   Throws,
 } from '../platform/http/openapi/returns.js';
-import { CursorQuery, LimitQuery, PageQuery } from '../platform/http/openapi/queries.js';
 import { Id } from '../platform/http/validation/id.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
-import { FilterQuery, listPosts, listPostsByCursor, SortQuery } from './post.query.js';
+import { listPosts, listPostsByCursor, PostsByCursorQuery, PostsQuery } from './post.query.js';
 import { type ListedPost, POSTS_PATH, PostView, toPostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
@@ -49,32 +47,25 @@ export class PostsController {
 
   @Get()
   @ApiOperation({ summary: 'Lists posts' })
-  @PageQuery()
-  @FilterQuery()
-  @SortQuery()
-  @CursorQuery()
   @ReturnsPageOrCursorPage(PostView)
   @Throws('INVALID_CURSOR')
   async list(
-    @Query() query: QueryParameters,
+    @Query() query: PostsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<ListedPost>> {
     const page =
-      'cursor' in query
-        ? await this.lists.listByCursor(listPostsByCursor(query))
-        : await this.lists.list(listPosts(query));
+      query.cursor === undefined
+        ? await this.lists.list(listPosts(query))
+        : await this.lists.listByCursor(listPostsByCursor(query));
     return paged(reply, page);
   }
 
   @Get('cursor')
   @ApiOperation({ summary: 'Lists posts by cursor, in the order of their ids' })
-  @CursorQuery()
-  @LimitQuery()
-  @FilterQuery()
   @ReturnsCursorPage(PostView)
   @Throws('INVALID_CURSOR')
   async listByCursor(
-    @Query() query: QueryParameters,
+    @Query() query: PostsByCursorQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<ListedPost>> {
     return paged(reply, await this.lists.listByCursor(listPostsByCursor(query)));

@@ -3,7 +3,7 @@ import { WriteAccess } from '../platform/access/index.js';
 import { RequestLoader } from '../platform/graphql/loading/request-loader.js';
 import { type ConnectionOf, readConnection, searchableCost } from '../platform/graphql/connection.js';
 import { expectedVersion } from '../platform/http/responses/if-match.js';
-import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
+import { IdPipe } from '../platform/http/validation/id.js';
 import { PostConnection, PostsArgs, sortedPosts } from './post.connection.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { type PostNode, PostView } from './post.view.js';
@@ -35,11 +35,10 @@ export class PostsResolver {
     description: 'One post; null when there is none with this id. It does not count as a view.',
   })
   async post(
-    @Args('id', { type: () => ID }) id: string,
+    @Args('id', { type: () => ID }, IdPipe) id: number,
     @Context() context: object,
   ): Promise<PostNode | null> {
-    const known = toId(id) ?? UNKNOWN_ID;
-    return known === UNKNOWN_ID ? null : this.byId.load(context, known);
+    return this.byId.load(context, id);
   }
 
   @Query(() => PostConnection, {
@@ -62,20 +61,19 @@ export class PostsResolver {
 
   @Mutation(() => PostView, { description: 'Updates the given fields; null leaves a field unchanged.' })
   updatePost(
-    @Args('id', { type: () => ID }) id: string,
+    @Args('id', { type: () => ID }, IdPipe) id: number,
     @Args('input') input: UpdatePostInput,
     @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
   ): Promise<PostNode> {
-    return this.service.update(toId(id) ?? UNKNOWN_ID, input, expectedVersion(ifMatch));
+    return this.service.update(id, input, expectedVersion(ifMatch));
   }
 
   @Mutation(() => ID, { description: 'Deletes a post, and returns its id.' })
   async deletePost(
-    @Args('id', { type: () => ID }) id: string,
+    @Args('id', { type: () => ID }, IdPipe) id: number,
     @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
   ): Promise<number> {
-    const known = toId(id) ?? UNKNOWN_ID;
-    await this.service.delete(known, expectedVersion(ifMatch));
-    return known;
+    await this.service.delete(id, expectedVersion(ifMatch));
+    return id;
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../platform/http/errors/errors.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { type ExpectedVersion, preconditionFailed } from '../platform/http/responses/expected-version.js';
-import { UNKNOWN_ID } from '../platform/http/validation/id.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
@@ -42,7 +41,6 @@ export class PostsService {
 
   /** @param authorId the required author @throws AppError `NOT_FOUND` */
   async findOne(id: number, authorId?: number): Promise<PostRow> {
-    if (id === UNKNOWN_ID) throw postNotFound();
     const post = await this.queries.one<PostRow>(FIND, { id });
     if (!post || (authorId !== undefined && post.author_id !== authorId)) throw postNotFound();
     return post;
@@ -73,7 +71,6 @@ export class PostsService {
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async update(id: number, input: UpdatePostInput, expected?: ExpectedVersion): Promise<PostRow> {
-    if (id === UNKNOWN_ID) throw postNotFound();
     const version = await expected?.versionOf(() => this.findOne(id));
     const now = this.clock.now().toISOString();
     const parameters = { ...valuesOf(input), id, version: version ?? null, now };
@@ -88,7 +85,6 @@ export class PostsService {
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async delete(id: number, expected?: ExpectedVersion): Promise<void> {
-    if (id === UNKNOWN_ID) throw postNotFound();
     const version = await expected?.versionOf(() => this.findOne(id));
     const sql = `DELETE FROM posts WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
     const parameters = { id, version: version ?? null };

@@ -4,12 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../platform/access/index.js';
 import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
-import { PageQuery } from '../platform/http/openapi/queries.js';
 import { Id } from '../platform/http/validation/id.js';
 import { UsersService } from '../users/users.service.js';
-import { FilterQuery, listPosts, SortQuery } from './post.query.js';
+import { listPosts, UserPostsQuery } from './post.query.js';
 import { type ListedPost, PostView, toPostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
@@ -27,14 +25,11 @@ export class UserPostsController {
 
   @Get()
   @ApiOperation({ summary: 'Lists the posts of a user' })
-  @PageQuery()
-  @FilterQuery()
-  @SortQuery()
   @ReturnsPage(PostView)
   @Throws({ NOT_FOUND: 'User not found' })
   async list(
     @Id() id: number,
-    @Query() query: QueryParameters,
+    @Query() query: UserPostsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<ListedPost>> {
     const author = await this.users.findOne(id);

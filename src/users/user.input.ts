@@ -1,7 +1,23 @@
+import { applyDecorators } from '@nestjs/common';
 import { Field, InputType } from '@nestjs/graphql';
-import { EmailAddressOrEmpty, Optional } from '../platform/http/validation/fields.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { ValidateBy } from 'class-validator';
+import { isEmailAddress, Optional } from '../platform/http/validation/fields.js';
 import { PartialInputType } from '../platform/http/validation/partial-input.js';
 import { Text } from '../platform/http/validation/text.js';
+
+/** The field must be an e-mail address, or empty. */
+const EmailAddressOrEmpty = (): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ type: 'string', description: 'An e-mail address, or empty.', example: 'ada@example.com' }),
+    ValidateBy({
+      name: 'emailAddressOrEmpty',
+      validator: {
+        validate: (value) => value === '' || isEmailAddress(value),
+        defaultMessage: () => '$property must be an e-mail address, or empty',
+      },
+    }),
+  );
 
 @InputType({ description: 'The fields of a new user.' })
 export class CreateUserInput {

@@ -18,12 +18,10 @@ import { WriteAccess } from '../platform/access/index.js';
 import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import type { ExpectedVersion } from '../platform/http/responses/expected-version.js';
 import { Precondition } from '../platform/http/responses/if-match.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import { paged } from '../platform/http/responses/paged.js';
 import { varyOn } from '../platform/http/cache-headers.js';
 import { Returns, ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
-import { PageQuery } from '../platform/http/openapi/queries.js';
-import { PageRequest } from '../platform/http/pages/page-request.js';
+import { PageRequestOf } from '../platform/http/pages/page-request.js';
 import { Id } from '../platform/http/validation/id.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
@@ -31,7 +29,7 @@ import { toListItem, toViewV1, UserListItem, UserViewV1 } from './user.view.js';
 import { TAG_FORMATS, toXml, XML_TAG } from './user-xml.js';
 import { HAS_POSTS, IS_AUTHOR, UsersService } from './users.service.js';
 
-const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
+class UserPageRequest extends PageRequestOf({ limit: 100, maxLimit: 100 }) {}
 
 /** A page of users without `meta`; the header `Link` leads to the other pages. */
 const USER_LIST_V1 = {
@@ -50,13 +48,12 @@ export class UsersV1Controller {
 
   @Get()
   @ApiOperation({ summary: 'Lists users' })
-  @PageQuery(100)
   @ReturnsSchema('UserListV1', USER_LIST_V1)
   async list(
-    @Query() query: QueryParameters,
+    @Query() request: UserPageRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ users: readonly UserListItem[] }> {
-    const page = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
+    const page = await this.users.list(request);
     // For `Link` only.
     paged(reply, page);
     return { users: page.data.map(toListItem) };

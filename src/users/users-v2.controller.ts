@@ -19,9 +19,7 @@ import { paged, type Paged } from '../platform/http/responses/paged.js';
 import type { ExpectedVersion } from '../platform/http/responses/expected-version.js';
 import { Precondition } from '../platform/http/responses/if-match.js';
 import { created } from '../platform/http/responses/created.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
-import { PageQuery } from '../platform/http/openapi/queries.js';
 import { PageRequest } from '../platform/http/pages/page-request.js';
 import { Id } from '../platform/http/validation/id.js';
 import { Idempotent } from '../platform/idempotency/idempotent.js';
@@ -38,14 +36,12 @@ export class UsersV2Controller {
 
   @Get()
   @ApiOperation({ summary: 'Lists users' })
-  @PageQuery()
   @ReturnsPage(UserListItem)
   async list(
-    @Query() query: QueryParameters,
+    @Query() page: PageRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<UserListItem>> {
-    const page = await this.users.list(PageRequest.from(query));
-    return paged(reply, page.map(toListItem));
+    return paged(reply, (await this.users.list(page)).map(toListItem));
   }
 
   @Post()

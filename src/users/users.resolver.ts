@@ -1,7 +1,7 @@
 import { Args, ID, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../platform/access/index.js';
 import { listCost, toRange } from '../platform/graphql/page-args.js';
-import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
+import { IdPipe } from '../platform/http/validation/id.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { toUserView, UserView } from './user.view.js';
 import { UsersService } from './users.service.js';
@@ -14,8 +14,8 @@ export class UsersResolver {
   constructor(private readonly service: UsersService) {}
 
   @Query(() => UserView, { nullable: true, description: 'One user; null when there is none with this id.' })
-  async user(@Args('id', { type: () => ID }) id: string): Promise<UserView | null> {
-    const user = await this.service.find(toId(id) ?? UNKNOWN_ID);
+  async user(@Args('id', { type: () => ID }, IdPipe) id: number): Promise<UserView | null> {
+    const user = await this.service.find(id);
     return user ? toUserView(user) : null;
   }
 
@@ -38,16 +38,15 @@ export class UsersResolver {
 
   @Mutation(() => UserView, { description: 'Updates the given fields; null leaves a field unchanged.' })
   async updateUser(
-    @Args('id', { type: () => ID }) id: string,
+    @Args('id', { type: () => ID }, IdPipe) id: number,
     @Args('input') input: UpdateUserInput,
   ): Promise<UserView> {
-    return toUserView(await this.service.update(toId(id) ?? UNKNOWN_ID, input));
+    return toUserView(await this.service.update(id, input));
   }
 
   @Mutation(() => ID, { description: 'Deletes a user without posts, and returns its id.' })
-  async deleteUser(@Args('id', { type: () => ID }) id: string): Promise<number> {
-    const known = toId(id) ?? UNKNOWN_ID;
-    await this.service.delete(known);
-    return known;
+  async deleteUser(@Args('id', { type: () => ID }, IdPipe) id: number): Promise<number> {
+    await this.service.delete(id);
+    return id;
   }
 }

@@ -4,7 +4,6 @@ import { Clock } from '../platform/jobs/clock.js';
 import { type ExpectedVersion, preconditionFailed } from '../platform/http/responses/expected-version.js';
 import type { Page } from '../platform/http/pages/page.js';
 import { DEEP, type PageRequest } from '../platform/http/pages/page-request.js';
-import { UNKNOWN_ID } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
@@ -75,7 +74,6 @@ export class UsersService {
   }
 
   find(id: number): Promise<UserRow | undefined> {
-    if (id === UNKNOWN_ID) return Promise.resolve(undefined);
     return this.queries.one<UserRow>(`SELECT ${USER_ROW} FROM users WHERE id = :id`, { id });
   }
 
@@ -101,7 +99,6 @@ export class UsersService {
 
   /** Sets the given fields. @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async update(id: number, { name, email }: UpdateUserInput, expected?: ExpectedVersion): Promise<UserRow> {
-    if (id === UNKNOWN_ID) return userNotFound();
     const version = await expected?.versionOf(() => this.findOne(id));
     const parameters = {
       id,
@@ -120,7 +117,6 @@ export class UsersService {
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED`; `CONFLICT` for the first user and for users with posts */
   async delete(id: number, expected?: ExpectedVersion): Promise<void> {
-    if (id === UNKNOWN_ID) userNotFound();
     const version = await expected?.versionOf(() => this.findOne(id));
     if (id === FIRST_USER_ID) throw new AppError('CONFLICT', IS_AUTHOR);
     const sql = `DELETE FROM users WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;

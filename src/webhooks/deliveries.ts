@@ -1,22 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, Repository } from 'typeorm';
+import { In, LessThan, Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
 import { Config } from '../platform/config/config.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { EventLog, toJson } from '../platform/changes/index.js';
 import { CursorPage } from '../platform/http/pages/page.js';
-import type { CursorRequest } from '../platform/http/pages/page-request.js';
+import { CursorRequest } from '../platform/http/pages/page-request.js';
+import { QueryField } from '../platform/http/validation/fields.js';
 import { Webhook } from './webhook.entity.js';
 import { TEST_TYPE, toWebhookView } from './webhook.view.js';
-import { WebhookDelivery } from './webhook-delivery.entity.js';
+import { DELIVERY_STATUSES, WebhookDelivery } from './webhook-delivery.entity.js';
 
 /** How long a delivery is kept after its last attempt, at least as long as events, in days. */
 const KEPT_DAYS = 7;
 
 const DEACTIVATED = 'The webhook was deactivated';
+
+export class ListDeliveriesQuery extends CursorRequest {
+  @QueryField({
+    type: 'string',
+    enum: DELIVERY_STATUSES,
+    description: 'Any other value returns an empty list; an empty one counts as absent.',
+  })
+  readonly status?: string;
+}
 
 /** The deliveries of webhooks. Whatever changes a webhook and its deliveries locks the webhook first, against deadlocks. */
 @Injectable()
@@ -72,9 +82,29 @@ export class Deliveries {
   }
 
   /** The newest first. */
-  async list(webhookId: number, { afterId, limit }: CursorRequest): Promise<CursorPage<WebhookDelivery>> {
-    const where = { webhookId, ...(afterId > 0 && { id: LessThan(afterId) }) };
+  async list(webhookId: number, query: ListDeliveriesQuery): Promise<CursorPage<WebhookDelivery>> {
+    const { afterId, limit } = query;
+    const where = query.status
+      ? { id: In(await this.idsWith(query.status, webhookId, query)) }
+      : { webhookId, ...(afterId > 0 && { id: LessThan(afterId) }) };
     return CursorPage.of(await this.rows.find({ where, order: { id: 'DESC' }, take: limit + 1 }), limit);
+  }
+
+  /** It may read all deliveries of the webhook, so it does not delay other requests. */
+  private async idsWith(
+    status: string,
+    webhookId: number,
+    { afterId, limit }: CursorRequest,
+  ): Promise<number[]> {
+    if (!DELIVERY_STATUSES.some((known) => known === status)) return [];
+    const before = afterId > 0 ? afterId : Number.MAX_SAFE_INTEGER;
+    const rows = await this.queries.search<{ id: number }>(
+      `SELECT id FROM webhook_deliveries
+       WHERE webhook_id = :webhookId AND status = :status AND id < :before AND ${this.queries.dialect.withinDeadline}
+       ORDER BY id DESC LIMIT :limit`,
+      { webhookId, status, before, limit: limit + 1 },
+    );
+    return rows.map(({ id }) => id);
   }
 
   find(webhookId: number, id: number): Promise<WebhookDelivery | null> {

@@ -1,10 +1,10 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { WebhookTypesProperty } from '../platform/http/openapi/properties.js';
 import { CheckedBy } from '../platform/http/validation/further-rules.js';
 import { ListOf, Optional, TrueOrFalse } from '../platform/http/validation/fields.js';
 import { PartialInput } from '../platform/http/validation/partial-input.js';
 import { Text } from '../platform/http/validation/text.js';
 import { WebhookRules } from './webhook-rules.js';
+import { WebhookTypesProperty } from './webhook.view.js';
 
 /** More than the number of types. */
 const MAX_TYPES = 100;

@@ -1,15 +1,23 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import {
-  EventTypeProperty,
-  Int64Property,
-  TimestampProperty,
-  WebhookTypesProperty,
-} from '../platform/http/openapi/properties.js';
+import { EVENT_TYPE } from '../events/event.view.js';
+import { Int64Property, TimestampProperty } from '../platform/http/openapi/properties.js';
 import type { Webhook } from './webhook.entity.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity.js';
 
 /** The type of the event that tests a webhook. It is not part of the log. */
 export const TEST_TYPE = 'webhook.test';
+
+/** The name of the schema with the types of events that a webhook gets, which `describeWebhooks` fills. */
+export const WEBHOOK_EVENT_TYPE = 'WebhookEventType';
+
+export const WebhookTypesProperty = (example: readonly string[]): PropertyDecorator =>
+  ApiProperty({
+    enum: [],
+    enumName: WEBHOOK_EVENT_TYPE,
+    isArray: true,
+    description: 'Types of events, or `*` alone.',
+    example,
+  });
 
 @ApiSchema({ name: 'Webhook' })
 export class WebhookView {
@@ -49,7 +57,7 @@ export class WebhookDeliveryView {
   @ApiProperty({ description: 'The `webhook-id` of every attempt.', example: '5f1d7c8e9a0b-42' })
   readonly event_id!: string;
 
-  @EventTypeProperty()
+  @ApiProperty({ enum: [], enumName: EVENT_TYPE })
   readonly type!: string;
 
   @ApiProperty({ enum: DELIVERY_STATUSES })

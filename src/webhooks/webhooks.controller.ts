@@ -3,13 +3,12 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { StaffOnly } from '../platform/access/index.js';
 import { SmallBodies } from '../platform/http/json-body.js';
-import type { QueryParameters } from '../platform/http/query.js';
 import { ReturnsCursorPage, ReturnsData, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
-import { CursorQuery, LimitQuery, PageQuery } from '../platform/http/openapi/queries.js';
-import { cursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
+import { PageRequest } from '../platform/http/pages/page-request.js';
 import { created } from '../platform/http/responses/created.js';
 import { Id } from '../platform/http/validation/id.js';
+import { ListDeliveriesQuery } from './deliveries.js';
 import { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import {
   toDeliveryView,
@@ -31,14 +30,12 @@ export class WebhooksController {
 
   @Get()
   @ApiOperation({ summary: 'Lists webhooks' })
-  @PageQuery()
   @ReturnsPage(WebhookView)
   async list(
-    @Query() query: QueryParameters,
+    @Query() page: PageRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<WebhookView>> {
-    const page = await this.webhooks.list(PageRequest.from(query));
-    return paged(reply, page.map(toWebhookView));
+    return paged(reply, (await this.webhooks.list(page)).map(toWebhookView));
   }
 
   @Post()
@@ -96,17 +93,14 @@ export class WebhooksController {
 
   @Get(':id/deliveries')
   @ApiOperation({ summary: 'Lists the deliveries of a webhook, the newest first' })
-  @CursorQuery()
-  @LimitQuery()
   @ReturnsCursorPage(WebhookDeliveryView)
   @Throws('INVALID_CURSOR', { NOT_FOUND: 'Webhook not found' })
   async listDeliveries(
     @Id() id: number,
-    @Query() query: QueryParameters,
+    @Query() query: ListDeliveriesQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<WebhookDeliveryView>> {
-    const page = await this.webhooks.listDeliveries(id, cursorRequest(query));
-    return paged(reply, page.map(toDeliveryView));
+    return paged(reply, (await this.webhooks.listDeliveries(id, query)).map(toDeliveryView));
   }
 
   @Post(':id/deliveries/:delivery/redeliver')

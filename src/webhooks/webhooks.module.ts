@@ -6,7 +6,6 @@ import { Purger } from '../platform/jobs/purger.js';
 import { EncryptionModule } from '../platform/encryption/index.js';
 import { Database } from '../platform/database/database.js';
 import { measureQueue } from '../platform/operations/metrics.js';
-import { EventTypes } from '../platform/changes/index.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue, type Outcome } from './delivery-queue.js';
@@ -14,7 +13,6 @@ import { KeptEvents } from './kept-events.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
-import { TEST_TYPE, WebhookView } from './webhook.view.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhookRules } from './webhook-rules.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -38,15 +36,7 @@ import { WebhooksService } from './webhooks.service.js';
   ],
 })
 export class WebhooksModule {
-  constructor(
-    types: EventTypes,
-    purger: Purger,
-    sender: WebhookSender,
-    database: Database,
-    registry: Registry,
-    clock: Clock,
-  ) {
-    types.ofWebhooks.set(TEST_TYPE, WebhookView);
+  constructor(purger: Purger, sender: WebhookSender, database: Database, registry: Registry, clock: Clock) {
     purger.register('webhook_deliveries', {
       column: 'expires_at',
       lifetime: 0,

@@ -1,6 +1,7 @@
-import type { Type } from '@nestjs/common';
-import { getSchemaPath } from '@nestjs/swagger';
-import type { EventTypes } from '../changes/index.js';
+import { EVENT_TYPE } from '../events/event.view.js';
+import { eventSchema, nameOf, refTo } from '../events/events.reference.js';
+import type { EventTypes } from '../platform/changes/index.js';
+import { TEST_TYPE, WEBHOOK_EVENT_TYPE, WebhookView } from './webhook.view.js';
 
 type Json = Record<string, any>;
 
@@ -28,25 +29,14 @@ const RESPONSES = {
   410: { description: 'Deactivates the webhook.' },
 };
 
-/** What all events have in common. */
-const ENVELOPE = 'CloudEventEnvelope';
-
-/**
- * What receivers of webhooks get, as the `webhooks` of OpenAPI 3.1. Adds the schemas of the events, of which each event
- * of the feed and of the stream has one.
- *
- * @param schemas the named schemas of the document
- */
-export function describeWebhooks(types: EventTypes, schemas: Json): Json {
-  schemas[ENVELOPE] = schemas['CloudEvent'];
-  const mapping = Object.fromEntries(types.all.map((type) => [type, refTo(type)]));
-  schemas['CloudEvent'] = {
-    oneOf: Object.values(mapping).map(($ref) => ({ $ref })),
-    discriminator: { propertyName: 'type', mapping },
-  };
-  return Object.fromEntries(
-    [...types.all, ...types.ofWebhooks.keys()].map((type) => {
-      schemas[nameOf(type)] = eventSchema(type, types.viewOf(type));
+/** Adds what receivers of webhooks get, as the `webhooks` of OpenAPI 3.1. */
+export function describeWebhooks(document: Json, types: EventTypes): void {
+  const { schemas } = document['components'];
+  schemas[WEBHOOK_EVENT_TYPE] = { type: 'string', enum: [...types.all, '*'] };
+  schemas[EVENT_TYPE].enum.push(TEST_TYPE);
+  schemas[nameOf(TEST_TYPE)] = eventSchema(TEST_TYPE, WebhookView);
+  document['webhooks'] = Object.fromEntries(
+    [...types.all, TEST_TYPE].map((type) => {
       const content = { 'application/json': { schema: { $ref: refTo(type) } } };
       const post = {
         operationId: `Webhook_${type.replaceAll(/\W/g, '_')}`,
@@ -61,24 +51,3 @@ export function describeWebhooks(types: EventTypes, schemas: Json): Json {
     }),
   );
 }
-
-const eventSchema = (type: string, view: Type | undefined): Json => ({
-  allOf: [
-    { $ref: `#/components/schemas/${ENVELOPE}` },
-    {
-      type: 'object',
-      properties: {
-        type: { type: 'string', const: type },
-        data: view
-          ? { $ref: getSchemaPath(view) }
-          : { type: 'object', properties: { id: {} }, required: ['id'] },
-      },
-    },
-  ],
-});
-
-/** `post.created` as `PostCreatedEvent`. */
-const nameOf = (type: string): string =>
-  `${type.replaceAll(/(?:^|\W)(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
-
-const refTo = (type: string): string => `#/components/schemas/${nameOf(type)}`;

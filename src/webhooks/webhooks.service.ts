@@ -4,12 +4,11 @@ import { Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import type { CursorPage, Page } from '../platform/http/pages/page.js';
-import type { CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
-import { UNKNOWN_ID } from '../platform/http/validation/id.js';
+import type { PageRequest } from '../platform/http/pages/page-request.js';
 import { changesOf } from '../platform/database/columns.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
-import { Deliveries } from './deliveries.js';
+import { Deliveries, type ListDeliveriesQuery } from './deliveries.js';
 import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import { Webhook } from './webhook.entity.js';
 import type { WebhookDelivery } from './webhook-delivery.entity.js';
@@ -42,7 +41,7 @@ export class WebhooksService {
   }
 
   async findOne(id: number): Promise<Webhook> {
-    const webhook = id === UNKNOWN_ID ? null : await this.webhooks.findOneBy({ id });
+    const webhook = await this.webhooks.findOneBy({ id });
     if (!webhook) throw new AppError('NOT_FOUND', 'Webhook not found');
     return webhook;
   }
@@ -126,9 +125,9 @@ export class WebhooksService {
   }
 
   /** The newest first. */
-  async listDeliveries(id: number, page: CursorRequest): Promise<CursorPage<WebhookDelivery>> {
+  async listDeliveries(id: number, query: ListDeliveriesQuery): Promise<CursorPage<WebhookDelivery>> {
     await this.findOne(id);
-    return this.deliveries.list(id, page);
+    return this.deliveries.list(id, query);
   }
 
   async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {

@@ -1,6 +1,6 @@
-import '../require-node.js';
+import '../../require-node.js';
 import { existsSync } from 'node:fs';
-import { parseCommandLine, rejectUsage, YES } from './support/command-line.js';
+import { parseCommandLine, rejectUsage, YES } from '../support/command-line.js';
 
 const USAGE = `Usage: npm run import -- [--yes] <file | ->
 
@@ -14,5 +14,5 @@ if (name === undefined || more.length > 0) rejectUsage(USAGE);
 if (name !== '-' && !existsSync(name)) rejectUsage(`There is no file ${name}`);
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { importPosts } = await import('./support/post-import.js');
+const { importPosts } = await import('./post-import.js');
 await importPosts(name, values);

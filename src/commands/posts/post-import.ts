@@ -13,9 +13,9 @@ import { insertPosts, type NewPost } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { POSTS_PATH } from '../../posts/post.view.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
-import { recordAsOperator } from './operator.js';
-import { countOf, Progress } from './progress.js';
-import { runDatabaseCommand } from './run-command.js';
+import { recordAsOperator } from '../support/operator.js';
+import { countOf, Progress } from '../support/progress.js';
+import { runDatabaseCommand } from '../support/run-command.js';
 
 /** Posts in a transaction, and their text in characters: a batch is one parameter, whose size is limited. */
 const BATCH = { posts: 500, characters: 8 * 1024 * 1024 };

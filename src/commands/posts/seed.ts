@@ -1,10 +1,10 @@
-import '../require-node.js';
+import '../../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database as DatabaseType } from '../platform/database/database.js';
-import type { NewPost } from '../posts/post-batch.js';
-import { parseCommandLine, parseNumber, YES } from './support/command-line.js';
-import { generateName, generatePost } from './support/generate.js';
-import { countOf, Progress } from './support/progress.js';
+import type { Database as DatabaseType } from '../../platform/database/database.js';
+import type { NewPost } from '../../posts/post-batch.js';
+import { parseCommandLine, parseNumber, YES } from '../support/command-line.js';
+import { generateName, generatePost } from './generate.js';
+import { countOf, Progress } from '../support/progress.js';
 
 /** Posts in a transaction: enough to be fast, few enough for a running service to write in between. */
 const BATCH = 2000;
@@ -28,12 +28,12 @@ const count = parseNumber('--posts', values.posts, 1);
 const userCount = parseNumber('--users', values.users, 0, MAX_USERS);
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { Clock } = await import('../platform/jobs/clock.js');
-const { Database } = await import('../platform/database/database.js');
-const { insertPosts } = await import('../posts/post-batch.js');
-const { insertUsers } = await import('../users/user-batch.js');
-const { FIRST_USER_ID } = await import('../users/user.entity.js');
-const { runDatabaseCommand } = await import('./support/run-command.js');
+const { Clock } = await import('../../platform/jobs/clock.js');
+const { Database } = await import('../../platform/database/database.js');
+const { insertPosts } = await import('../../posts/post-batch.js');
+const { insertUsers } = await import('../../users/user-batch.js');
+const { FIRST_USER_ID } = await import('../../users/user.entity.js');
+const { runDatabaseCommand } = await import('../support/run-command.js');
 
 await runDatabaseCommand((context) => seed(context.get(Database), context.get(Clock).now()), {
   access: 'write',

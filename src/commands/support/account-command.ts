@@ -7,6 +7,7 @@ import { LoginsService } from '../../auth/login/logins.service.js';
 import { PasswordChanges } from '../../auth/password/password-changes.js';
 import { Registrations } from '../../auth/password/registrations.js';
 import { AccountAdmin } from '../../accounts/account-admin.js';
+import { AccountSearch } from '../../accounts/account-search.js';
 import { IdentitiesService } from '../../auth/social/identities.service.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
@@ -51,7 +52,8 @@ class AccountCommand {
 
   async list(): Promise<void> {
     const { page, limit, search = '' } = this.flags;
-    const [accounts, total] = await this.admin.list({ search, page, limit });
+    const range = { limit, offset: (page - 1) * limit, direction: 'ASC' } as const;
+    const { accounts, total } = await this.get(AccountSearch).find({ q: search }, range);
     for (const account of accounts) {
       const { id, email, name, isActive, isStaff, isSuperuser } = account;
       const flags = [!isActive && 'inactive', isStaff && 'staff', isSuperuser && 'superuser'].filter(Boolean);

@@ -81,7 +81,7 @@ export class AccessGuard implements CanActivate {
     return principal;
   }
 
-  private async admit(context: ExecutionContext, only?: 'staff' | 'session'): Promise<boolean> {
+  private async admit(context: ExecutionContext, only?: 'account' | 'staff' | 'session'): Promise<boolean> {
     const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
     const { account, kind } = principal;

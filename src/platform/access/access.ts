@@ -4,10 +4,11 @@ export const ACCESS = Symbol('access');
 
 /**
  * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`, `public with account`);
- * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); staff; or browsers with
- * a session (`session`). Without a decorator, a handler requires an account.
+ * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); accounts, as without a
+ * decorator; staff; or browsers with a session (`session`).
  */
-export type Access = 'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'staff' | 'session';
+export type Access =
+  'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'account' | 'staff' | 'session';
 
 const allow = (access: Access): ClassDecorator & MethodDecorator =>
   SetMetadata<symbol, Access>(ACCESS, access);
@@ -22,6 +23,9 @@ export const Public = (): ClassDecorator & MethodDecorator => allow('public');
  */
 export const OptionalAccess = ({ always = false } = {}): ClassDecorator & MethodDecorator =>
   allow(always ? 'public with account' : 'optional');
+
+/** Only accounts may call this, as without a decorator: for a handler of a class that has another one. */
+export const AccountsOnly = (): ClassDecorator & MethodDecorator => allow('account');
 
 /** Only staff accounts may call this. */
 export const StaffOnly = (): ClassDecorator & MethodDecorator => allow('staff');

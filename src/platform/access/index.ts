@@ -3,6 +3,7 @@ export { AccountData, type Erasure, exportOf, LAST_WAY } from './account-data.js
 export {
   ACCESS,
   type Access,
+  AccountsOnly,
   OptionalAccess,
   OwnerAccess,
   Public,

@@ -80,9 +80,6 @@ export const defineEvents = <const Change extends string>(definition: Definition
 export class EventTypes {
   private readonly definitions = new Map<string, EventsOf>();
 
-  /** Types that are not in the log, and go to webhooks alone, with the classes of their data. */
-  readonly ofWebhooks = new Map<string, Type>();
-
   /** @throws Error if another definition has one of the types */
   register(definition: EventsOf): void {
     for (const type of definition.types) {
@@ -110,7 +107,7 @@ export class EventTypes {
   }
 
   viewOf(type: string): Type | undefined {
-    return this.ofWebhooks.get(type) ?? this.definitions.get(type)?.viewOf(type);
+    return this.definitions.get(type)?.viewOf(type);
   }
 
   isPrivate(type: string): boolean {

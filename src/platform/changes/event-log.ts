@@ -89,7 +89,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Whether signals of other processes arrive; `undefined` where none can. */
   get listens(): boolean | undefined {
-    return this.listening?.isPossible ? this.listening.works : undefined;
+    return this.listening?.works;
   }
 
   /** Gives positions to all committed events. @returns the last position */

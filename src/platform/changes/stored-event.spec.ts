@@ -5,8 +5,8 @@ it('StoredEvent parses its data once for all consumers', () => {
   const row = {
     position: 1,
     epoch: '5f1d7c8e9a0b',
-    type: 'post.created',
-    subject: '/v1/posts/1',
+    type: 'sample.created',
+    subject: '/v1/samples/1',
     time: '2026-11-22T10:15:00.000Z',
     data: '{"id":1}',
     is_private: false,

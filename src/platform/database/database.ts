@@ -11,8 +11,6 @@ export interface SchemaFault {
 
 /** Signals between processes through the database. */
 export interface Listening {
-  /** Whether signals can arrive: on SQLite and behind a pooler, none do. */
-  readonly isPossible: boolean;
   /** Whether signals arrive, as far as is known: without them, the listener has to poll. */
   readonly works: boolean;
   close(): Promise<void>;
@@ -103,8 +101,9 @@ export abstract class Database {
    * Listens to the signals of other processes (`Dialect.notify`); signals may be lost.
    *
    * @param channel a name of the application, never text from outside
+   * @returns nothing where no signals can arrive: on SQLite and behind a pooler
    */
-  abstract listen(channel: string, onSignal: () => void): Listening;
+  abstract listen(channel: string, onSignal: () => void): Listening | undefined;
 
   /** Reads on a connection that is not shared with requests, for health and metrics. */
   abstract monitor<Row>(sql: string): Promise<Row[]>;

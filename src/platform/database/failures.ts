@@ -220,13 +220,18 @@ const hasNoPrivilege = ({ code, routine }: Failure): boolean =>
 /** How long a write is retried, including the time that it waits for other writers, in milliseconds. */
 export const WRITE_DEADLINE = 4000;
 
-/** Retries, until the deadline, when the database reports a conflict with a concurrent transaction ({@link isConflict}). */
+/**
+ * Retries, until the deadline, when the database reports a conflict with a concurrent transaction ({@link isConflict}).
+ * Retries once over another connection when the server of this one accepts no writes, as after a failover.
+ */
 export async function retryConflicts<T>(attempt: () => Promise<T>, start = performance.now()): Promise<T> {
-  for (;;) {
+  for (let mayReconnect = true; ;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isConflict(error) || performance.now() - start > WRITE_DEADLINE) throw error;
+      const reconnects = mayReconnect && isReadOnlyServer(error);
+      if (!(reconnects || isConflict(error)) || performance.now() - start > WRITE_DEADLINE) throw error;
+      if (reconnects) mayReconnect = false;
       // A random delay, so that the same two do not conflict again.
       await sleep(5 + Math.random() * 20);
     }

@@ -1,3 +1,4 @@
+import type { ObjectLiteral, Repository } from 'typeorm';
 import type { Dialect } from './dialect.js';
 import type { Parameters } from './statement.js';
 import type { ServiceDataSource } from './service-data-source.js';
@@ -58,4 +59,56 @@ export class Queries {
     const [row] = await this.all<Row>(sql, parameters);
     return row;
   }
+}
+
+/** A row of a list that belongs to a parent. */
+type Child = ObjectLiteral & { readonly id: number };
+
+/**
+ * Reads the newest rows of each parent, which have the highest ids, by one statement. With an index on the column of the
+ * parent and the id, it reads no other rows.
+ *
+ * @param parent the property that has the id of the parent
+ * @param page at most `limit` rows of each parent, with ids below `before`
+ * @public
+ */
+export function newestOfEach<Row extends Child>(
+  rows: Repository<Row>,
+  parent: keyof Row & string,
+  parentIds: readonly number[],
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+): Promise<Row[]> {
+  const { metadata, manager } = rows;
+  const { dialect } = manager.connection as ServiceDataSource;
+  const column = metadata.findColumnWithPropertyName(parent)!.databaseName;
+  return rows
+    .createQueryBuilder('child')
+    .where(`child.id IN (${dialect.highestIdsOfEach(metadata.tableName, column)})`, {
+      parents: JSON.stringify(parentIds),
+      before,
+      limit,
+    })
+    .orderBy('child.id', 'DESC')
+    .getMany();
+}
+
+/**
+ * The number of rows of each parent that has any.
+ *
+ * @param parent the property that has the id of the parent
+ * @public
+ */
+export async function countOfEach<Row extends Child>(
+  rows: Repository<Row>,
+  parent: keyof Row & string,
+  parentIds: readonly number[],
+): Promise<Map<number, number>> {
+  const counted = await rows
+    .createQueryBuilder('child')
+    .select(`child.${parent}`, 'id')
+    .addSelect('count(*)', 'total')
+    .where(`child.${parent} IN (:...parentIds)`, { parentIds })
+    .groupBy(`child.${parent}`)
+    .getRawMany<{ id: unknown; total: unknown }>();
+  return new Map(counted.map(({ id, total }) => [Number(id), Number(total)]));
 }

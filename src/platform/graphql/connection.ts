@@ -47,9 +47,10 @@ export interface ConnectionOf<Node> {
   readonly totalCount: Promise<number>;
 }
 
-/** The direction of an order, for the arguments of a connection. */
+/** The direction of an order, for the arguments of a connection. @public for modules that teams add */
 export type OrderDirection = 'ASC' | 'DESC';
 
+/** @public for modules that teams add */
 export const OrderDirectionEnum = { ASC: 'ASC', DESC: 'DESC' } as const;
 registerEnumType(OrderDirectionEnum, {
   name: 'OrderDirection',
@@ -74,7 +75,7 @@ const ofEachItem = ({ childComplexity }: { childComplexity: number }): number =>
 
 /**
  * The type of a connection (https://relay.dev/graphql/connections.htm) to nodes of a view, as a base class:
- * `@ObjectType() class PostConnection extends Connection(PostView) {}`. Its query has the cost {@link connectionCost}.
+ * `@ObjectType() class NoteConnection extends Connection(NoteView) {}`. Its query has the cost {@link connectionCost}.
  */
 export function Connection<Node>(view: Type<Node>): Type<ConnectionOf<Node>> {
   const name = view.name.replace(/View$/, '');
@@ -153,57 +154,33 @@ export async function readConnection<Row, Node>(
   let counted: Promise<number> | undefined;
   const countOnce = () => (counted ??= count());
   const found = await rows({ after, limit: limit + 1 }, countOnce);
-  return new ConnectionPage(found.slice(0, limit), keyset, {
-    hasNextPage: found.length > limit,
-    hasPreviousPage: after !== undefined,
-    count: countOnce,
-    toNode,
-  });
-}
-
-interface PageDetails<Row, Node> extends Pick<Source<Row, Node>, 'count' | 'toNode'> {
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-}
-
-/** Computes what is selected, when it is selected. */
-class ConnectionPage<Row, Node> implements ConnectionOf<Node> {
-  readonly nodes: readonly Node[];
-
-  constructor(
-    private readonly rows: readonly Row[],
-    private readonly keyset: Keyset<Row>,
-    private readonly details: PageDetails<Row, Node>,
-  ) {
-    this.nodes = rows.map(details.toNode);
-  }
-
-  get edges(): ConnectionOf<Node>['edges'] {
-    return this.rows.map((row, index) => ({
-      cursor: encodePosition(this.keyset, row),
-      node: this.nodes[index]!,
-    }));
-  }
-
-  get pageInfo(): PageInfo {
-    const { rows, keyset } = this;
-    const { hasNextPage, hasPreviousPage } = this.details;
-    const cursorOf = (row: Row | undefined) => (row === undefined ? null : encodePosition(keyset, row));
-    return {
-      hasNextPage,
-      hasPreviousPage,
-      get startCursor() {
-        return cursorOf(rows[0]);
-      },
-      get endCursor() {
-        return cursorOf(rows.at(-1));
-      },
-    };
-  }
-
-  get totalCount(): Promise<number> {
-    return this.details.count();
-  }
+  const page = found.slice(0, limit);
+  const nodes = page.map(toNode);
+  const cursorOf = (row: Row | undefined) => (row === undefined ? null : encodePosition(keyset, row));
+  // A plain object, because Nest's `ClassSerializerInterceptor` drops the getters of a class. They compute what is selected.
+  return {
+    nodes,
+    get edges() {
+      return page.map((row, index) => ({ cursor: encodePosition(keyset, row), node: nodes[index]! }));
+    },
+    get pageInfo() {
+      return {
+        hasNextPage: found.length > limit,
+        hasPreviousPage: after !== undefined,
+        get startCursor() {
+          return cursorOf(page[0]);
+        },
+        get endCursor() {
+          return cursorOf(page.at(-1));
+        },
+      };
+    },
+    get totalCount() {
+      // An error as a result is the error of the field. A rejection would end the process if an interceptor reads the
+      // property and nobody has selected it.
+      return countOnce().catch((error: unknown) => error as never);
+    },
+  };
 }
 
 function lengthOf({ first }: ConnectionArgs): number {

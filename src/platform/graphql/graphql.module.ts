@@ -1,7 +1,9 @@
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Global, type INestApplication, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import { GraphqlOptions } from './graphql.options.js';
+import { OperationNames } from './operation-names.js';
 import { SubscriptionOptions } from './subscriptions/subscription-options.js';
 import { SubscriptionServer } from './subscriptions/subscription-server.js';
 import { lexicographicSortSchema, printSchema } from 'graphql';
@@ -13,13 +15,14 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
 @Global()
 @Module({
   imports: [
+    DiscoveryModule,
     GraphQLModule.forRootAsync<ApolloDriverConfig>({
       driver: ApolloDriver,
       useClass: GraphqlOptions,
     }),
   ],
   exports: [GraphQLModule],
-  providers: [SubscriptionOptions, SubscriptionServer],
+  providers: [OperationNames, SubscriptionOptions, SubscriptionServer],
 })
 export class GraphqlModule {}
 

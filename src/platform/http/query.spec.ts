@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { aroundParameter, firstValue, parseQuery } from './query.js';
+import { aroundParameter, parseQuery } from './query.js';
 
 describe('parseQuery', () => {
   it.each([
@@ -22,17 +22,6 @@ describe('parseQuery', () => {
     ['__proto__=1', Object.fromEntries([['__proto__', '1']])],
   ])('parses %j', (query, values) => {
     expect({ ...parseQuery(query) }).toEqual(values);
-  });
-});
-
-describe('firstValue', () => {
-  it.each([
-    ['page=1', '1'],
-    ['page=1&page=2', '1'],
-    ['page=&page=2', ''],
-    ['page[]=1', undefined],
-  ])('returns the first value of %j', (query, value) => {
-    expect(firstValue(parseQuery(query), 'page')).toBe(value);
   });
 });
 

@@ -23,12 +23,6 @@ export function parseQuery(query: string): Record<string, string | string[]> {
   return values;
 }
 
-/** A parameter with a single value: the first one counts. */
-export function firstValue(query: QueryParameters, name: string): string | undefined {
-  const value = query[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
 /** The query without all but the first value of each parameter. */
 export function withFirstValues(query: string): string {
   const names = new Set<string>();

@@ -18,8 +18,8 @@ describe('the log on a terminal', () => {
   const request = {
     requestId: 'e5f81899',
     method: 'GET',
-    route: '/v1/posts/:id',
-    path: '/v1/posts/9',
+    route: '/v1/samples/:id',
+    path: '/v1/samples/9',
     status: 404,
     milliseconds: 2.76,
     address: '127.0.0.1',
@@ -27,12 +27,12 @@ describe('the log on a terminal', () => {
   };
 
   it('has one line for a request', () => {
-    expect(write(request)).toMatch(/^\[[\d:.]+\] INFO: GET \/v1\/posts\/9 404 in 2\.76 ms\n$/);
+    expect(write(request)).toMatch(/^\[[\d:.]+\] INFO: GET \/v1\/samples\/9 404 in 2\.76 ms\n$/);
   });
 
   it('says that a client has left', () => {
     expect(write({ ...request, status: undefined, aborted: true })).toContain(
-      '/v1/posts/9 aborted in 2.76 ms',
+      '/v1/samples/9 aborted in 2.76 ms',
     );
   });
 

@@ -12,11 +12,13 @@ export class PostgresDatabase extends Database {
     return this.source.searches.options.max;
   }
 
-  listen(channel: string, onSignal: () => void): Listening {
+  /** Behind a pooler, `LISTEN` would stay with a connection of the server, and its signals would arrive anywhere. */
+  listen(channel: string, onSignal: () => void): Listening | undefined {
+    const { store } = this.source;
+    if (store.pooled) return undefined;
     const send = (payload: string) =>
       this.source.monitor.query('SELECT pg_notify($1, $2)', [channel, payload]);
-    const { store } = this.source;
-    return new PostgresListener(listenerConnection(store), channel, onSignal, send, !store.pooled);
+    return new PostgresListener(listenerConnection(store), channel, onSignal, send);
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {

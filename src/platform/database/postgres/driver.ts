@@ -19,9 +19,9 @@ import type { Statements } from './statements.js';
 /** A runner with prepared statements. */
 class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) implements ServiceQueryRunner {
   declare driver: ServicePostgresDriver;
-  /** A column without a collation in its entity keeps that of the table; TypeORM would write `COLLATE "undefined"`. */
+  /** A text without a collation in its entity keeps that of the table; TypeORM would write `COLLATE "undefined"`. */
   override changeColumn(table: Table | string, column: TableColumn | string, changed: TableColumn) {
-    if (typeof column !== 'string') changed.collation ??= column.collation!;
+    if (typeof column !== 'string' && column.type === changed.type) changed.collation ??= column.collation!;
     return super.changeColumn(table, column, changed);
   }
 

@@ -10,7 +10,8 @@ const TIMEOUT = 2000;
 
 /**
  * Listens to a channel on its own connection, and reconnects. A pooler that uses another connection for each transaction
- * accepts `LISTEN` and delivers nothing, so the connection counts only after a test signal has arrived.
+ * accepts `LISTEN` and delivers nothing, so where `DATABASE_POOLER` does not name it, the connection counts only after a
+ * test signal has arrived.
  */
 export class PostgresListener implements Listening {
   private client: Client | undefined;
@@ -21,14 +22,12 @@ export class PostgresListener implements Listening {
   /**
    * @param newClient creates a connection with a timeout in milliseconds
    * @param send sends a signal with a payload to the channel
-   * @param isPossible whether the connection is a direct one
    */
   constructor(
     private readonly newClient: (timeout: number) => Client,
     private readonly channel: string,
     private readonly onSignal: () => void,
     private readonly send: (payload: string) => Promise<unknown>,
-    readonly isPossible: boolean,
   ) {
     void this.connect();
   }

@@ -1,4 +1,4 @@
-import { Database, type Listening, type PoolLoad } from '../database.js';
+import { Database, type PoolLoad } from '../database.js';
 import type { SqliteDataSource } from './data-source.js';
 import { THREADS } from './reader-threads.js';
 
@@ -8,9 +8,7 @@ export class SqliteDatabase extends Database {
   readonly searches = THREADS;
 
   /** A file has one service, which signals its changes in memory. */
-  listen(): Listening {
-    return { isPossible: false, works: false, close: async () => undefined };
-  }
+  listen(): undefined {}
 
   async monitor<Row>(sql: string): Promise<Row[]> {
     return this.source.driver.reader.prepare(sql).all() as Row[];

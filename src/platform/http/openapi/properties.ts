@@ -12,23 +12,6 @@ export const NullableInt64Property = (options: { description: string; example: n
 export const TimestampProperty = (): PropertyDecorator =>
   ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' });
 
-/** Names of schemas that the document derives from the events of all modules. */
-export const EVENT_TYPE = 'EventType';
-export const WEBHOOK_EVENT_TYPE = 'WebhookEventType';
-
-/** The type of an event. */
-export const EventTypeProperty = (): PropertyDecorator => ApiProperty({ enum: [], enumName: EVENT_TYPE });
-
-/** The types of events that a webhook gets. */
-export const WebhookTypesProperty = (example: readonly string[]): PropertyDecorator =>
-  ApiProperty({
-    enum: [],
-    enumName: WEBHOOK_EVENT_TYPE,
-    isArray: true,
-    description: 'Types of events, or `*` alone.',
-    example,
-  });
-
 /** `meta` of a page in the reference; see `PageMeta`. */
 @ApiSchema({ name: 'PageMeta' })
 export class PageMetaView {

@@ -50,7 +50,7 @@ export const ReturnsData = (view: Type): MethodDecorator => returns([view], [dat
 export const Returns = (view: Type, types?: readonly string[]): MethodDecorator =>
   returns([view], [[nameOf(view)]], { types });
 
-/** The response is a stream of views. */
+/** The response is a stream of views. @public for modules that teams add */
 export const ReturnsStream = (view: Type, type: string, description: string): MethodDecorator =>
   returns([view], [[nameOf(view)]], { types: [type], description });
 

@@ -50,7 +50,7 @@ export function decodePosition<Row>({ name, kinds }: Keyset<Row>, cursor: string
   return position as unknown as Position;
 }
 
-/** The parameters of a position in the SQL of `Dialect.rangesAfter`. */
+/** The parameters of a position in the SQL of `Dialect.rangesAfter`. @public for modules that teams add */
 export const positionParameters = (position: Position): Readonly<Record<string, string | number>> =>
   Object.fromEntries(position.map((value, index) => [`after${index}`, value]));
 

@@ -1,5 +1,6 @@
+import type { Type } from '@nestjs/common';
 import { JsonText } from '../json-text.js';
-import { firstValue, type QueryParameters } from '../query.js';
+import { QueryField } from '../validation/fields.js';
 import { parseInt64 } from '../validation/id.js';
 import { decodeCursor } from './cursor.js';
 import { type Completion, Page } from './page.js';
@@ -16,17 +17,36 @@ export const PAGES: PageDefaults = { limit: 20, maxLimit: 100 };
 /** Skipping more rows than this takes time. */
 export const DEEP = 1000;
 
-/** The requested page of a list. Invalid values are replaced, never rejected. */
-export class PageRequest {
-  private constructor(
-    private readonly page: bigint,
-    readonly limit: number,
-  ) {}
+/** `limit` of a query. */
+const LimitField = ({ limit, maxLimit }: PageDefaults): PropertyDecorator =>
+  QueryField(
+    {
+      type: 'integer',
+      default: limit,
+      description: `From 1 to ${maxLimit}; any other value is replaced by ${limit}.`,
+    },
+    (text) => {
+      const length = parseInt64(text);
+      return length === undefined || length < 1n || length > BigInt(maxLimit) ? limit : Number(length);
+    },
+  );
 
-  static from(query: QueryParameters, defaults: PageDefaults = PAGES): PageRequest {
-    const page = parseInt64(firstValue(query, 'page') ?? '');
-    return new PageRequest(page === undefined || page < 1n ? 1n : page, limitFrom(query, defaults));
-  }
+class AnyPageRequest {
+  @QueryField(
+    {
+      type: 'integer',
+      format: 'int64',
+      default: 1,
+      description: 'From 1; any other value is replaced by 1.',
+    },
+    (text) => {
+      const page = parseInt64(text);
+      return page === undefined || page < 1n ? 1n : page;
+    },
+  )
+  readonly page: bigint = 1n;
+
+  readonly limit!: number;
 
   /** The number of rows before this page; beyond any list if the page number is too large. */
   get offset(): number {
@@ -51,22 +71,53 @@ export class PageRequest {
   }
 }
 
-/** `limit` of a query: a whole number from 1 to the maximum, else the default. */
-export function limitFrom(query: QueryParameters, { limit, maxLimit }: PageDefaults = PAGES): number {
-  const requested = parseInt64(firstValue(query, 'limit') ?? '');
-  return requested === undefined || requested < 1n || requested > BigInt(maxLimit)
-    ? limit
-    : Number(requested);
+/** A {@link PageRequest} with other lengths. @public for modules that teams add */
+export function PageRequestOf(defaults: PageDefaults): Type<AnyPageRequest> {
+  class OtherPageRequest extends AnyPageRequest {
+    @LimitField(defaults)
+    override readonly limit: number = defaults.limit;
+  }
+  return OtherPageRequest;
 }
 
-/** A page of a list in the order of ids, which new rows do not shift: at most `limit` rows after `afterId`. */
-export interface CursorRequest {
-  readonly afterId: number;
-  readonly limit: number;
+/**
+ * The page of a list that a client requests: `@Query() page: PageRequest`. A class with filters extends it. Invalid values
+ * are replaced, never rejected.
+ */
+export class PageRequest extends PageRequestOf(PAGES) {}
+
+/** `cursor` of a query. @public for modules that teams add */
+export const CursorField = (): PropertyDecorator =>
+  QueryField({
+    type: 'string',
+    description: 'The `next_cursor` of an earlier response; absent or empty starts at the beginning.',
+  });
+
+/** A page of a list in the order of ids, which new rows do not shift: `@Query() page: CursorRequest`. */
+export class CursorRequest {
+  @CursorField()
+  readonly cursor?: string;
+
+  @LimitField(PAGES)
+  readonly limit: number = PAGES.limit;
+
+  /** The id that the page follows. @throws AppError `INVALID_CURSOR` */
+  get afterId(): number {
+    return decodeCursor(this.cursor);
+  }
 }
 
-/** @throws AppError `INVALID_CURSOR` */
-export const cursorRequest = (query: QueryParameters): CursorRequest => ({
-  afterId: decodeCursor(firstValue(query, 'cursor')),
-  limit: limitFrom(query),
-});
+/**
+ * Either of them, for a list that has both: with a `cursor`, it is a {@link CursorRequest}.
+ *
+ * @public
+ */
+export class PageOrCursorRequest extends PageRequest {
+  @CursorField()
+  readonly cursor?: string;
+
+  /** As in {@link CursorRequest}. @throws AppError `INVALID_CURSOR` */
+  get afterId(): number {
+    return decodeCursor(this.cursor);
+  }
+}

@@ -16,6 +16,6 @@ class WithoutDetailsFilter extends ErrorFilter {
   }
 }
 
-/** Invalid bodies cause an error without details, whose message has the text of the validator. */
+/** Invalid bodies cause an error without details, whose message has the text of the validator. @public for modules that teams add */
 export const WithoutDetails = (): ClassDecorator & MethodDecorator =>
   applyDecorators(UseFilters(WithoutDetailsFilter), SetMetadata(WITHOUT_DETAILS, true));

@@ -1,7 +1,7 @@
 import { Transform } from 'class-transformer';
-import { IsBoolean, IsDate, isEmail, IsIn, IsOptional, ValidateBy } from 'class-validator';
+import { Allow, IsBoolean, IsDate, isEmail, IsIn, IsOptional, ValidateBy } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { parseTime } from '../time.js';
 import { isStorable } from './text.js';
 
@@ -13,7 +13,7 @@ export const Optional = (): PropertyDecorator =>
 export const OneOf = (words: readonly string[]): PropertyDecorator =>
   applyDecorators(IsIn(words), ApiProperty({ enum: words }));
 
-/** The field must be a boolean. */
+/** The field must be a boolean. @public for modules that teams add */
 export const TrueOrFalse = (): PropertyDecorator =>
   applyDecorators(
     IsBoolean({ message: '$property must be true or false' }),
@@ -28,7 +28,12 @@ export const Time = (): PropertyDecorator =>
     ApiProperty({ type: 'string', format: 'date-time', example: '2030-01-01T00:00:00Z' }),
   );
 
-/** The field must be a list of one to `max` texts. @param item what each of them is, such as `event type` */
+/**
+ * The field must be a list of one to `max` texts.
+ *
+ * @param item what each of them is, such as `event type`
+ * @public for modules that teams add
+ */
 export function ListOf(item: string, { max }: { readonly max: number }): PropertyDecorator {
   const fault = (value: unknown): string | undefined => {
     if (!Array.isArray(value) || value.length === 0) return `must be a list of at least one ${item}`;
@@ -48,6 +53,21 @@ export function ListOf(item: string, { max }: { readonly max: number }): Propert
   );
 }
 
+/**
+ * The field of a `@Query()` class whose invalid values are replaced, never rejected.
+ *
+ * @param read converts the text; without it, the field is the text
+ */
+export const QueryField = (
+  schema: ApiPropertyOptions,
+  read: (text: string) => unknown = (text) => text,
+): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional(schema),
+    Allow(),
+    Transform(({ value }) => read(value as string)),
+  );
+
 /** RFC 5321: 64 octets for the mailbox and 255 for the domain. */
 const MAX_LENGTH = 320;
 
@@ -57,16 +77,3 @@ const MAX_LENGTH = 320;
  */
 export const isEmailAddress = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_LENGTH && isStorable(value) && isEmail(value);
-
-/** The field must be an e-mail address, or empty. */
-export const EmailAddressOrEmpty = (): PropertyDecorator =>
-  applyDecorators(
-    ApiProperty({ type: 'string', description: 'An e-mail address, or empty.', example: 'ada@example.com' }),
-    ValidateBy({
-      name: 'emailAddressOrEmpty',
-      validator: {
-        validate: (value) => value === '' || isEmailAddress(value),
-        defaultMessage: () => '$property must be an e-mail address, or empty',
-      },
-    }),
-  );

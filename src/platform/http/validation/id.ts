@@ -1,4 +1,4 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError, ERRORS } from '../errors/errors.js';
 
@@ -20,8 +20,22 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
   return id;
 });
 
+/**
+ * The id in an argument of GraphQL: `@Args('id', { type: () => ID }, IdPipe) id: number`. Text that is no id becomes
+ * {@link UNKNOWN_ID}, which is not found.
+ */
+@Injectable()
+export class IdPipe implements PipeTransform<string, number> {
+  transform(text: string): number {
+    return idOrUnknown(text);
+  }
+}
+
+/** An id as a safe integer; {@link UNKNOWN_ID} for text that is no id, or one that no row can have. */
+export const idOrUnknown = (text: string): number => toId(text) ?? UNKNOWN_ID;
+
 /** An id as a safe integer, {@link UNKNOWN_ID} if no row can have it; `undefined` if it is no id. */
-export function toId(text: string): number | undefined {
+function toId(text: string): number | undefined {
   if (SAFE_DIGITS.test(text)) return Number(text);
   const id = parseInt64(text);
   if (id === undefined) return undefined;

@@ -9,6 +9,7 @@ import {
   type ValidationPipeOptions,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { CLASS_TYPE_METADATA } from '@nestjs/graphql';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
@@ -24,8 +25,8 @@ const OPTIONS: ValidationPipeOptions = {
 /**
  * Nest's `ValidationPipe` with the service's options: fields without a rule are removed, values are
  * converted only if the class says so (`@Type()`), and invalid input is a `VALIDATION_ERROR` with
- * one detail for each field. Nothing is removed if the class has no rules, or from an argument of
- * GraphQL such as `@Args('input')`, whose schema allows no other fields.
+ * one detail for each field. Nothing is removed if the class has no rules, or from arguments of
+ * GraphQL, whose schema allows no other fields.
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
@@ -51,11 +52,12 @@ export class InputPipe extends ValidationPipe {
     if (!hasRules && data === undefined && isObject(value)) {
       // class-transformer would call a `constructor` that a client has sent.
       this.stripProtoKeys(value);
-      return plainToInstance(metatype, value);
+      return plainToInstance(metatype, settable(value, metatype));
     }
-    if (!hasRules || data !== undefined) return this.keepingAll.transform(value, metadata);
+    if (!hasRules || data !== undefined || hasSchema(metatype))
+      return this.keepingAll.transform(value, metadata);
     if (isObject(value)) {
-      const body = convertible(value, fieldsOf(metatype));
+      const body = convertible(settable(value, metatype), fieldsOf(metatype));
       const provider = furtherRulesOf(metatype);
       const further = provider && this.modules?.get(provider, { strict: false });
       return further ? this.checkFurther(body, metadata, further) : super.transform(body, metadata);
@@ -131,6 +133,26 @@ export const OptionalBody = createParamDecorator(
   },
 );
 
+/** Without members that have the name of a getter of the class: class-transformer would try to set it, and fail. */
+function settable(value: object, type: Type): object {
+  const isGetter = (name: string): boolean =>
+    name in type.prototype && !canSet(type.prototype as object, name);
+  if (!Object.keys(value).some(isGetter)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !isGetter(name)));
+}
+
+function canSet(prototype: object, name: string): boolean {
+  for (
+    let owner: object | null = prototype;
+    owner !== null;
+    owner = Object.getPrototypeOf(owner) as object | null
+  ) {
+    const descriptor = Object.getOwnPropertyDescriptor(owner, name);
+    if (descriptor) return descriptor.get === undefined || descriptor.set !== undefined;
+  }
+  return true;
+}
+
 /** A body with more members and elements in all is large. */
 const LARGE = 1000;
 
@@ -188,6 +210,9 @@ function fieldsOf(type: Type): ReadonlySet<string> {
   return fields;
 }
 
+/** Whether a class is an `@ArgsType()` of GraphQL. */
+const hasSchema = (type: Type): boolean => Reflect.getMetadata(CLASS_TYPE_METADATA, type) === 'args';
+
 /** At most 15 digits: longer numbers would be rounded. */
 const DECIMAL = /^-?(?=[\d.]{1,16}$)\d{1,15}(\.\d+)?$/;
 const BOOLEANS = new Set(['true', 'false']);
@@ -212,7 +237,8 @@ function withSingleValues(value: unknown, { metatype, data }: ArgumentMetadata):
       return [name, Array.isArray(item) && !isArray ? item[0] : item];
     }),
   );
-  return fieldsOf(metatype).size > 0 ? convertible(single, fieldsOf(metatype)) : single;
+  const members = settable(single, metatype);
+  return fieldsOf(metatype).size > 0 ? convertible(members, fieldsOf(metatype)) : members;
 }
 
 /** A parameter of these types accepts every value. */
