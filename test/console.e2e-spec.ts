@@ -1,0 +1,63 @@
+import { expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/api.js';
+import { confirm, describeConsole, logIn, ROOT } from './support/console.js';
+
+const MINUTE = 60_000;
+
+describeConsole('the console', (of) => {
+  it('is for staff only, and says so', async () => {
+    await of().api.accounts.register('user@example.com');
+    const { page } = await of().open('/admin/#/health', 'user@example.com');
+    await page.getByRole('heading', { name: 'For staff only' }).waitFor();
+    expect(await page.getByRole('menuitem').count()).toBe(0);
+    await page.getByRole('button', { name: 'Log in with another account' }).click();
+    await page.getByRole('heading', { name: 'Log in to the console' }).waitFor();
+    await page.close();
+  });
+
+  it('blocks an account and ends its logins, and asks for the password if the login is older', async () => {
+    await of().api.accounts.register('blocked@example.com', { name: 'Mallory' });
+    const { access } = await of().api.accounts.login('blocked@example.com');
+    const { page, errors } = await of().open('/admin/#/accounts');
+    await page.getByPlaceholder('Search').fill('mallory');
+    // The search replaces the address of the list: a row that is clicked before would be left again.
+    await page.getByRole('cell', { name: 'Grace' }).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'Mallory' }).click();
+    await page.getByRole('button', { name: 'End logins' }).click();
+    await confirm(page, 'End the logins');
+    await page.getByText('The logins have ended.').waitFor();
+    expect(await of().api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+
+    of().api.moveClock(6 * MINUTE);
+    await page.getByRole('button', { name: 'Block' }).click();
+    await confirm(page, 'Block');
+    const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await question.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Unblock' }).waitFor();
+    of().api.moveClock(0);
+    const login = { email: 'blocked@example.com', password: PASSWORD };
+    expect(await of().api.post('/auth/login/', login)).toBeError('UNAUTHENTICATED');
+
+    await page.getByRole('menuitem', { name: 'Audit log' }).click();
+    await page
+      .getByRole('cell', { name: /^PATCH \/auth\/accounts/ })
+      .first()
+      .waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it('leads to the login and back to the same place when the session has ended elsewhere', async () => {
+    const { page } = await of().open('/admin/#/audit');
+    await page.getByRole('cell', { name: 'POST /auth/session' }).first().waitFor();
+    const { access } = await of().api.accounts.login(ROOT);
+    await of().api.delete('/auth/sessions/', bearer(access));
+    await page.getByRole('menuitem', { name: 'Accounts' }).click();
+    await page.getByRole('heading', { name: 'Log in to the console' }).waitFor();
+    await logIn(page, ROOT);
+    await page.getByRole('heading', { name: 'Accounts' }).waitFor();
+    expect(page.url()).toBe(`${of().url}/admin/#/accounts`);
+    await page.close();
+  });
+});

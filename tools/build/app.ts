@@ -1,0 +1,19 @@
+import { existsSync, rmSync } from 'node:fs';
+import { buildFolder, runTool } from './folder.ts';
+
+/**
+ * Builds the account page and the console from `web` into `public/app`, if the sources have changed. Without `web`, the
+ * service has neither.
+ */
+export async function buildApp(): Promise<void> {
+  if (!existsSync('web')) return rmSync('public/app', { recursive: true, force: true });
+  return buildFolder('public/app', ['web/**/*'], (made) =>
+    runTool('vite/bin/vite.js', [
+      'build',
+      '--config',
+      'web/vite.config.ts',
+      '--outDir',
+      `${process.cwd()}/${made}`,
+    ]),
+  );
+}

@@ -1,0 +1,112 @@
+import { CircularProgress } from '@mui/material';
+import { type ReactNode, useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { Link, Route, Routes, useLocation } from 'react-router';
+import { api, messageOf, read } from '../shared/api.js';
+import { useDialogs } from '../shared/dialogs.js';
+import { LoginForm } from '../shared/login/login-form.js';
+import type { Returned } from '../shared/login/social.js';
+import { useSession } from '../shared/session.js';
+import { MAY_REGISTER } from '../shared/settings.js';
+import { ForgottenPage, RegistrationPage } from './entrance.js';
+import { MailPage } from './mail-page.js';
+import { NarrowPage } from './narrow-page.js';
+import { SectionsPage } from './sections-page.js';
+
+/** The page where people log in, register, follow links from mails, and manage their account. */
+export function AccountPage({ returned }: { returned: Returned | undefined }): ReactNode {
+  return (
+    <>
+      <HeaderEnd />
+      <Routes>
+        <Route path="/mail" element={<MailPage />} />
+        <Route path="/forgot" element={<ForgottenPage />} />
+        <Route path="/register" element={<RegistrationPage />} />
+        <Route path="*" element={<Gate returned={returned} />} />
+      </Routes>
+    </>
+  );
+}
+
+/** The login, and after it the place that was asked for. */
+function Gate({ returned }: { returned: Returned | undefined }): ReactNode {
+  const { account } = useSession();
+  const { isCompleting, first } = useCompletion(returned);
+  const wanted = useReturnAddress();
+
+  useEffect(() => {
+    if (account && wanted !== undefined) location.replace(wanted);
+  }, [account, wanted]);
+
+  if (account === undefined || isCompleting || (account && wanted !== undefined))
+    return <CircularProgress aria-label="Loading" sx={{ m: 4 }} />;
+  if (account) return <SectionsPage />;
+  return (
+    <NarrowPage title="Log in">
+      <LoginForm first={first}>
+        <div>
+          <Link to="/forgot">Forgot your password?</Link>
+          {MAY_REGISTER && (
+            <>
+              {' · '}
+              <Link to="/register">Create an account</Link>
+            </>
+          )}
+        </div>
+      </LoginForm>
+    </NarrowPage>
+  );
+}
+
+/** The path of this service from which the person came here to log in: `#/?to=/docs`. */
+function useReturnAddress(): string | undefined {
+  const to = new URLSearchParams(useLocation().search).get('to');
+  if (to === null) return undefined;
+  const { origin, pathname, hash } = new URL(to, location.origin);
+  return origin === location.origin && pathname !== location.pathname ? `${pathname}${hash}` : undefined;
+}
+
+/** Completes a login at a provider. @returns also its second step, if there is one */
+function useCompletion(returned: Returned | undefined) {
+  const { begin } = useSession();
+  const { say } = useDialogs();
+  const hasCode = returned !== undefined && 'social_code' in returned.login;
+  const [isCompleting, setCompleting] = useState(hasCode);
+
+  useEffect(() => {
+    if (!hasCode) return;
+    const { login, code_verifier } = returned;
+    read(
+      api.POST('/auth/session/', {
+        body: { ...login, code_verifier } as { social_code: string; code_verifier: string },
+      }),
+    )
+      .then((session) => begin(session as Parameters<typeof begin>[0]))
+      .catch((error: unknown) => say(messageOf(error), true))
+      .finally(() => setCompleting(false));
+    // A code works once.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
+  const { login, code_verifier } = returned ?? {};
+  const first = login && 'mfa_token' in login ? { ...login, code_verifier: code_verifier! } : undefined;
+  return { isCompleting, first };
+}
+
+/** The right end of the header, which all pages of the service have. */
+function HeaderEnd(): ReactNode {
+  const { account, logOut } = useSession();
+  const { say } = useDialogs();
+  const place = document.getElementById('session');
+  if (!account || !place) return null;
+  return createPortal(
+    <button
+      type="button"
+      className="button plain"
+      onClick={() => void logOut().catch((error: unknown) => say(messageOf(error), true))}
+    >
+      Log out
+    </button>,
+    place,
+  );
+}

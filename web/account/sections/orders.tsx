@@ -1,0 +1,28 @@
+import type { ReactNode } from 'react';
+import { Typography } from '@mui/material';
+import { api, read } from '../../shared/api.js';
+import { date, Entries } from '../entries.js';
+import type { Section } from './section.js';
+
+/** The newest orders of the account, where orders have owners. */
+function OrdersSection(): ReactNode {
+  return (
+    <>
+      <Typography sx={{ color: 'text.secondary', mb: 2 }}>The newest 20 orders that you may see.</Typography>
+      <Entries
+        name="orders"
+        load={() => read(api.GET('/v1/orders', { params: { query: { limit: 20 } } }))}
+        none="There are none."
+        entriesOf={({ data }) =>
+          data.map(({ id, status, payload, created_at }) => ({
+            id,
+            name: `Order ${id}`,
+            details: `${date(created_at)} · ${status} · ${JSON.stringify(payload).slice(0, 200)}`,
+          }))
+        }
+      />
+    </>
+  );
+}
+
+export const ORDERS: Section = { path: 'orders', title: 'My orders', content: <OrdersSection /> };

@@ -1,0 +1,136 @@
+import {
+  Button,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogContentText,
+  DialogTitle,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+} from '@mui/material';
+import { type ReactNode, useEffect, useState } from 'react';
+import {
+  Edit,
+  type EditProps,
+  HttpError,
+  type RaRecord,
+  useDataProvider,
+  useEditContext,
+  useNotify,
+  useRefresh,
+  DeleteWithConfirmButton,
+  SaveButton,
+  Toolbar,
+} from 'react-admin';
+
+/** An edit page that shows both versions if somebody else has changed the record meanwhile (412). */
+export function SafeEdit({ children, ...props }: EditProps): ReactNode {
+  const [mine, setMine] = useState<RaRecord>();
+  const notify = useNotify();
+  return (
+    <Edit
+      mutationMode="pessimistic"
+      redirect={false}
+      {...props}
+      mutationOptions={{
+        onError: (error: unknown, { data }: { data?: Partial<RaRecord> }) => {
+          if (error instanceof HttpError && error.status === 412) setMine(data as RaRecord);
+          else notify((error as Error).message, { type: 'error' });
+        },
+      }}
+    >
+      {children}
+      {mine && <ConflictDialog mine={mine} close={() => setMine(undefined)} />}
+    </Edit>
+  );
+}
+
+function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }): ReactNode {
+  const { resource, record } = useEditContext();
+  const provider = useDataProvider();
+  const notify = useNotify();
+  const refresh = useRefresh();
+  const [theirs, setTheirs] = useState<RaRecord>();
+  const { id } = record!;
+
+  useEffect(() => {
+    provider
+      .getOne(resource, { id })
+      .then(({ data }) => setTheirs(data))
+      .catch((error: Error) => {
+        // Somebody may have deleted it.
+        notify(error.message, { type: 'error' });
+        close();
+      });
+    // Once for each conflict.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [resource, id]);
+
+  if (theirs === undefined) return null;
+  // What the person has not touched stays as the other has left it.
+  const changed = Object.keys(mine).filter((name) => String(mine[name]) !== String(record![name]));
+  const names = changed.filter((name) => String(mine[name]) !== String(theirs[name]));
+
+  async function keepMine(): Promise<void> {
+    try {
+      const data = Object.fromEntries(names.map((name) => [name, mine[name]]));
+      await provider.update(resource, { id: record!.id, data, previousData: theirs });
+      notify('Your version is saved.', { type: 'success' });
+      close();
+      refresh();
+    } catch (error) {
+      notify((error as Error).message, { type: 'error' });
+    }
+  }
+
+  return (
+    <Dialog open onClose={close} aria-labelledby="conflict-title" maxWidth="md">
+      <DialogTitle id="conflict-title">Somebody has changed this meanwhile</DialogTitle>
+      <DialogContent>
+        <DialogContentText sx={{ mb: 1 }}>Nothing was saved. Choose a version.</DialogContentText>
+        <Table size="small">
+          <TableHead>
+            <TableRow>
+              <TableCell>Field</TableCell>
+              <TableCell>Saved now</TableCell>
+              <TableCell>Yours</TableCell>
+            </TableRow>
+          </TableHead>
+          <TableBody>
+            {names.map((name) => (
+              <TableRow key={name}>
+                <TableCell>{name}</TableCell>
+                <TableCell sx={{ overflowWrap: 'anywhere' }}>{String(theirs[name])}</TableCell>
+                <TableCell sx={{ overflowWrap: 'anywhere' }}>{String(mine[name])}</TableCell>
+              </TableRow>
+            ))}
+          </TableBody>
+        </Table>
+      </DialogContent>
+      <DialogActions>
+        <Button
+          onClick={() => {
+            close();
+            refresh();
+          }}
+        >
+          Take the saved version
+        </Button>
+        <Button variant="contained" onClick={() => void keepMine()}>
+          Save mine
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** Deletes after a question. */
+export const EditToolbar = (): ReactNode => (
+  <Toolbar sx={{ justifyContent: 'space-between' }}>
+    <SaveButton />
+    <DeleteWithConfirmButton mutationMode="pessimistic" />
+  </Toolbar>
+);

@@ -1,0 +1,42 @@
+import type { ThemeOptions } from '@mui/material/styles';
+
+/** At least the size of a finger on a phone. */
+const touchable = { '@media (max-width: 600px)': { minHeight: 44 } };
+
+const COMMON = {
+  shape: { borderRadius: 8 },
+  typography: {
+    fontFamily: "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'Liberation Sans', sans-serif",
+    h1: { fontSize: '1.75rem', fontWeight: 650 },
+    h2: { fontSize: '1.25rem', fontWeight: 650 },
+    h3: { fontSize: '1rem', fontWeight: 650 },
+    button: { textTransform: 'none', fontWeight: 600 },
+  },
+  components: {
+    MuiButton: { styleOverrides: { root: touchable } },
+    // It would scroll for a fraction of a pixel, and the keyboard could not.
+    MuiAlert: { styleOverrides: { message: { overflow: 'visible' } } },
+  },
+} satisfies ThemeOptions;
+
+/** The colours are those of the other pages. */
+export const LIGHT: ThemeOptions = {
+  ...COMMON,
+  palette: {
+    mode: 'light',
+    primary: { main: '#2a44cb' },
+    secondary: { main: '#2a44cb' },
+    warning: { main: '#8f5200' },
+    background: { default: '#ffffff', paper: '#ffffff' },
+  },
+};
+
+export const DARK: ThemeOptions = {
+  ...COMMON,
+  palette: {
+    mode: 'dark',
+    primary: { main: '#99b3ff' },
+    secondary: { main: '#99b3ff' },
+    background: { default: '#12151c', paper: '#1a1e27' },
+  },
+};
