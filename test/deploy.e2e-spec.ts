@@ -29,7 +29,11 @@ const KINDS = {
 
 const documentsIn = (file: string): any[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS());
-const manifests = globSync('deploy/kubernetes/**/*.yaml').flatMap(documentsIn);
+/** For an operator whose schema no package has. */
+const DATABASE = 'deploy/kubernetes/database/cluster.yaml';
+const manifests = globSync('deploy/kubernetes/**/*.yaml')
+  .filter((file) => file !== DATABASE)
+  .flatMap(documentsIn);
 const find = (kind: string, name = 'posts-api') =>
   manifests.find(({ kind: each, metadata }) => each === kind && metadata.name.startsWith(name));
 
@@ -183,6 +187,20 @@ describe('The Kubernetes manifests', () => {
     );
   });
 
+  it('name the one address of the primary, and its database', () => {
+    const [{ kind, metadata, spec }] = documentsIn(DATABASE);
+    const comment = readFileSync('deploy/kubernetes/configuration.yaml', 'utf8');
+    const [, address] = /DATABASE_URL='(.*?)'/.exec(comment)!;
+    const { hostname, username, pathname } = new URL(address!);
+
+    expect(kind).toBe('Cluster');
+    // CloudNativePG gives this name to the service that leads to the primary.
+    expect(hostname).toBe(`${metadata.name}-rw`);
+    expect(spec.bootstrap.initdb).toMatchObject({ database: pathname.slice(1), owner: username });
+    expect(spec.postgresql.synchronous.number).toBeGreaterThan(0);
+    expect(spec.instances).toBeGreaterThan(spec.postgresql.synchronous.number + 1);
+  });
+
   it('name ports that exist', () => {
     const named = find('Deployment').spec.template.spec.containers[0].ports.map(({ name }: any) => name);
     expect(find('Service').spec.ports.map(({ targetPort }: any) => targetPort)).toEqual(named);
@@ -192,11 +210,11 @@ describe('The Kubernetes manifests', () => {
   });
 
   it('keep pods from private addresses, except the database, Redis, mail and names', () => {
-    const [names, own, webhooks] = find('NetworkPolicy').spec.egress;
+    const [names, own, outside] = find('NetworkPolicy').spec.egress;
     expect(names.ports.map(({ port }: any) => port)).toEqual([53, 53]);
     expect(own.ports.map(({ port }: any) => port)).toEqual([5432, 6379, 587, 465]);
-    expect(webhooks.ports).toEqual([{ port: 443 }]);
-    const excluded = webhooks.to.flatMap(({ ipBlock }: any) => ipBlock.except);
+    expect(outside.ports).toEqual([{ port: 443 }]);
+    const excluded = outside.to.flatMap(({ ipBlock }: any) => ipBlock.except);
     for (const network of ['10.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'])
       expect(excluded).toContain(network);
   });

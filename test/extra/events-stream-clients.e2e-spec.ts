@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { fetchEventSource } from '@microsoft/fetch-event-source';
 import { afterAll, beforeAll } from '@jest/globals';
-import { describeStreamClient, STREAM, titleOf } from '../support/stream-client.js';
+import { describeStreamClient, STREAM, textOf } from '../support/events-stream-client.js';
 
 // The globals of a browser that the package uses.
 beforeAll(() => void Object.assign(globalThis, { window: globalThis, document: new EventTarget() }));
@@ -12,13 +12,13 @@ afterAll(() => {
 describeStreamClient(
   '@microsoft/fetch-event-source',
   (url) => {
-    const titles: string[] = [];
+    const texts: string[] = [];
     const ending = new AbortController();
     void fetchEventSource(url + STREAM, {
       signal: ending.signal,
-      onmessage: ({ data }) => void (data !== '' && titles.push(titleOf(data))),
+      onmessage: ({ data }) => void (data !== '' && texts.push(textOf(data))),
     });
-    return { titles: () => titles, stop: () => ending.abort() };
+    return { texts: () => texts, stop: () => ending.abort() };
   },
   {
     source: `

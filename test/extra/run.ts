@@ -1,42 +1,91 @@
 /**
  * `npm run test:extra`: tries the service with clients and tools of others, which have packages and a lock file of
- * their own, so that `npm ci` does not install them for everybody.
+ * their own, so that `npm ci` does not install them for everybody; and runs all tests through PgBouncer.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import { parseCommandLine, rejectUsage } from '../../src/commands/support/command-line.ts';
 import { chromiumPath } from '../support/browser.ts';
 
-/** What the clients depend on. */
-const FILES = ['package.json', 'schema.gql', 'public/openapi.json', 'src/events/*stream*.ts', 'test/extra/*'];
-/** The fingerprint of these files when the tests passed for the last time. It is committed with a change of them. */
-const PASSED = 'test/extra/passed.sha256';
-
-const { values } = parseCommandLine(
-  'Usage: npm run test:extra [-- --if-changed]\n\n  --if-changed  only if what the clients depend on has changed since they passed',
-  { options: { 'if-changed': { type: 'boolean', default: false } } },
-);
-
-const fingerprint = fingerprintOfFiles();
-if (values['if-changed'] && readFileSync(PASSED, 'utf8').trim() === fingerprint) {
-  console.log('test:extra has nothing to try: the clients passed with the same files.');
-} else {
-  run('npm', 'ci', '--prefix', 'test/extra', '--no-audit', '--no-fund');
-  run(process.execPath, 'node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'test/extra/tsconfig.json');
-  run(process.execPath, 'node_modules/jest/bin/jest.js', '--config', 'test/extra/jest.config.ts');
-  writeFileSync(PASSED, `${fingerprint}\n`);
+interface Row {
+  readonly name: string;
+  /** What it depends on; without them, it runs only when nobody asks for what has changed. */
+  readonly files?: readonly string[];
+  /** The parameters of each command. */
+  readonly commands: readonly (readonly [command: string, ...parameters: string[]])[];
 }
 
-function run(command: string, ...parameters: readonly string[]): void {
+const node = process.execPath;
+const ROWS: readonly Row[] = [
+  {
+    name: 'clients',
+    files: [
+      'package.json',
+      'schema.gql',
+      'public/openapi.json',
+      'src/events/*stream*.ts',
+      'test/extra/*.{json,ts}',
+    ],
+    commands: [
+      ['npm', 'ci', '--prefix', 'test/extra', '--no-audit', '--no-fund'],
+      [node, 'node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'test/extra/tsconfig.json'],
+      [node, 'node_modules/jest/bin/jest.js', '--config', 'test/extra/jest.config.ts'],
+    ],
+  },
+  {
+    // It takes as long as `npm test`. `npm run test:system` runs the most important tests through the pooler.
+    name: 'pooler',
+    commands: [[node, '--no-warnings', 'test/system/pooler.ts', '--all']],
+  },
+];
+
+/** The fingerprint of the files of each row when it passed for the last time. It is committed with a change of them. */
+const PASSED = 'test/extra/passed.sha256';
+
+const names = ROWS.map(({ name }) => name);
+const { values } = parseCommandLine(
+  `Usage: npm run test:extra [-- --if-changed --only NAMES]
+
+  --if-changed  only what depends on files that have changed since it passed
+  --only        only these, separated by commas: ${names.join(', ')}`,
+  { options: { 'if-changed': { type: 'boolean', default: false }, only: { type: 'string' } } },
+);
+const only = values.only?.split(',') ?? names;
+if (!only.every((name) => names.includes(name))) rejectUsage(`Available: ${names.join(', ')}`);
+
+for (const { name, files, commands } of ROWS.filter((row) => only.includes(row.name))) {
+  const fingerprint = files && fingerprintOf(files);
+  if (values['if-changed'] && (fingerprint === undefined || readPassed().get(name) === fingerprint)) {
+    console.log(
+      `test:extra does not run ${name}${fingerprint === undefined ? '' : ': it passed with the same files'}.`,
+    );
+    continue;
+  }
+  for (const [command, ...parameters] of commands) run(command, parameters);
+  if (fingerprint === undefined) continue;
+  const passed = [...readPassed().set(name, fingerprint)];
+  writeFileSync(PASSED, passed.map(([each, hash]) => `${hash}  ${each}\n`).join(''));
+}
+
+function run(command: string, parameters: readonly string[]): void {
   const env = { ...process.env, ...(chromiumPath !== undefined && { TEST_BROWSER: 'on' }) };
   const { status } = spawnSync(command, parameters, { env, stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 }
 
-function fingerprintOfFiles(): string {
+function readPassed(): Map<string, string> {
+  const lines = readFileSync(PASSED, 'utf8').trim().split('\n');
+  return new Map(
+    lines.map((line) => {
+      const [hash = '', name = ''] = line.split('  ');
+      return [name, hash];
+    }),
+  );
+}
+
+function fingerprintOf(files: readonly string[]): string {
   const hash = createHash('sha256');
-  const isFile = (file: string) => /\.\w+$/.test(file) && file !== PASSED;
-  for (const file of globSync(FILES).filter(isFile).toSorted()) hash.update(file).update(readFileSync(file));
+  for (const file of globSync([...files]).toSorted()) hash.update(file).update(readFileSync(file));
   return hash.digest('hex');
 }

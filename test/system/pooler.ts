@@ -1,9 +1,11 @@
 /**
- * Runs the core of the suite through PgBouncer in transaction mode. Part of `npm run test:system`; skipped with a
- * message where PgBouncer is not installed (PGBOUNCER_PATH is its path).
+ * Runs the core of the suite through PgBouncer in transaction mode. Part of `npm run test:system`; with `--all`, which
+ * `npm run test:extra` uses, the whole suite. Skipped with a message where PgBouncer is not installed (PGBOUNCER_PATH is
+ * its path).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 
@@ -24,19 +26,28 @@ const CORE = [
   'slow-reads',
 ];
 
+const { values, positionals } = parseCommandLine(
+  'Usage: node test/system/pooler.ts [--all | files of tests, such as posts-list]',
+  { options: { all: { type: 'boolean', default: false } }, allowPositionals: true },
+);
+const some = positionals.length > 0 ? positionals : CORE;
 if (!hasPgBouncer) {
   console.log('SKIPPED: a pooler, because PgBouncer is not installed here (set PGBOUNCER_PATH)');
   process.exit(0);
 }
 
-const postgres = await startPostgres();
+const postgres = await startPostgres({ durable: false });
 const pooler = await startPgBouncer(postgres.url);
 let status: number | null = 1;
 try {
-  const tests = spawn(process.execPath, ['node_modules/jest/bin/jest.js', '-t', 'PostgreSQL', ...CORE], {
-    env: { ...process.env, TEST_DATABASE_URL: pooler.url, TEST_DATABASE_POOLER: 'transaction' },
-    stdio: 'inherit',
-  });
+  const tests = spawn(
+    process.execPath,
+    ['node_modules/jest/bin/jest.js', '-t', 'PostgreSQL', ...(values.all ? [] : some)],
+    {
+      env: { ...process.env, TEST_DATABASE_URL: postgres.url, TEST_DATABASE_POOLER: pooler.url },
+      stdio: 'inherit',
+    },
+  );
   [status] = (await once(tests, 'exit')) as [number | null];
 } finally {
   pooler.stop();

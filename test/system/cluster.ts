@@ -1,0 +1,210 @@
+/**
+ * Three replicas behind HAProxy and PgBouncer on PostgreSQL under Patroni, with the files of `deploy/cluster`, while parts
+ * of it are killed, stopped and replaced under load: nothing acknowledged is lost, clients get 503 at most, and all of it
+ * recovers without a restart. Part of `npm run test:system`; skipped with a message where a part is not installed.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Build, Cluster } from '../../tools/cluster/cluster.ts';
+import type { DatabaseNode } from '../../tools/cluster/database-node.ts';
+import { MISSING_PARTS } from '../../tools/cluster/parts.ts';
+import { Webhooks } from '../crash/webhooks.ts';
+import { CopyOfProject } from '../support/copy-of-project.ts';
+import { environmentOfProcess } from '../support/environment.ts';
+import { MailServer } from '../support/mail-server.ts';
+import { until } from '../support/until.ts';
+import { Events } from './cluster/events.ts';
+import { Load } from './cluster/load.ts';
+import { Verification } from './cluster/verify.ts';
+
+/** In milliseconds: the machine may be busy. */
+const TIMEOUT = 120_000;
+
+/** How long the load goes on after each recovery, in milliseconds. */
+const SETTLED = 3000;
+
+if (MISSING_PARTS.length > 0) {
+  console.log(
+    `SKIPPED: a cluster, because these packages are not installed here: ${MISSING_PARTS.join(', ')}`,
+  );
+  process.exit(0);
+}
+
+const faults: string[] = [];
+const mails = await MailServer.start();
+const buildIn = (cwd?: string): Build => ({
+  parameters: ['--import', './test/support/fixture-host.ts', 'dist/main.js'],
+  environment: { ...environmentOfProcess(), ...mails.settings },
+  ...(cwd !== undefined && { cwd }),
+});
+const cluster = await Cluster.prepare(() => undefined);
+const load = new Load(cluster.api);
+const copy = new CopyOfProject();
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void end().finally(() => process.exit(1)));
+try {
+  await addMigration();
+  await cluster.start(buildIn());
+  const webhooks = await Webhooks.start(load, cluster.settings);
+  const events = await Events.open(cluster.api);
+  load.start();
+  await events.untilReceived();
+
+  await during('A replica is killed', killReplica);
+  await during('PgBouncer restarts', () => cluster.restartPooler());
+  await during('Patroni switches over', switchOver);
+  await during('The primary is killed', killPrimary);
+  await during('etcd is away for ten seconds', stopEtcd);
+  await during('A new build with a migration', rollOut);
+
+  await load.stop();
+  const verification = new Verification(cluster.api, load);
+  await verification.samples(3);
+  await verification.tickets();
+  await verification.accounts();
+  await events.verify();
+  await webhooks.verify(events.ids);
+  await until(
+    'each account has its mail',
+    () => load.accounts.every((email) => mails.to(email).length > 0),
+    TIMEOUT,
+  );
+  await webhooks.stop();
+  faults.push(...verification.faults);
+  faults.push(...events.faults);
+  // A signal (a packet A) for nobody: a session has left a LISTEN with its connection.
+  if (readFileSync(join(cluster.folder, 'pgbouncer.log'), 'utf8').includes("'A' from server when not linked"))
+    faults.push('A connection of the pooler has kept the state of a session');
+} catch (error) {
+  faults.push(...load.faults, String(error));
+} finally {
+  if (faults.length > 0) printErrors();
+  await end();
+}
+for (const fault of new Set(faults)) console.log(`  Failed: ${fault}`);
+process.exit(faults.length > 0 ? 1 : 0);
+
+/**
+ * Causes a fault under load, and waits until requests of each kind are served and there is a standby again.
+ *
+ * @param cause returns when Patroni has a primary again, if it had none
+ */
+async function during(what: string, cause: () => Promise<number | void>): Promise<void> {
+  const start = performance.now();
+  const before = { served: load.served, unavailable: load.unavailable, lost: load.lost };
+  const primaryAt = await cause();
+  const caused = performance.now();
+  await until('requests of each kind are served', () => load.hasServedSince(caused), TIMEOUT);
+  await cluster.untilSynchronous();
+  await sleep(SETTLED);
+  load.losesRequests = false;
+  const count = (name: keyof typeof before) => load[name] - before[name];
+  const pause = `longest pause between writes ${seconds(load.longestPauseSince(start))}`;
+  const recovery =
+    primaryAt === undefined
+      ? ''
+      : `, of which ${seconds(load.firstWriteAfter(primaryAt)! - primaryAt)} after Patroni had a primary`;
+  console.log(
+    `${what}: ${count('served')} requests served, ${count('unavailable')} got 503, ${count('lost')} lost; ${pause}${recovery}`,
+  );
+  faults.push(...load.faults.splice(0).map((fault) => `${what}: ${fault}`));
+}
+
+async function killReplica(): Promise<void> {
+  load.losesRequests = true;
+  cluster.replicas[0]!.kill();
+  await sleep(3000);
+  await cluster.startReplica(0, buildIn());
+}
+
+/** @returns when the standby is the primary */
+async function switchOver(): Promise<number> {
+  const standby = await findStandby();
+  const [time] = await Promise.all([untilPrimary(standby), cluster.switchOver()]);
+  return time;
+}
+
+async function killPrimary(): Promise<number> {
+  const standby = await findStandby();
+  const primary = cluster.nodes.find((node) => node !== standby)!;
+  await primary.kill();
+  const time = await untilPrimary(standby);
+  primary.start();
+  return time;
+}
+
+/** Without etcd, Patroni lets no node be the primary, because it does not know what the others do. */
+async function stopEtcd(): Promise<number> {
+  await cluster.etcd.end();
+  await sleep(10_000);
+  cluster.etcd.start();
+  return untilPrimary();
+}
+
+async function rollOut(): Promise<void> {
+  const environment = { ...environmentOfProcess(), ...cluster.settings };
+  execFileSync(process.execPath, ['dist/commands/migrate.js', '--yes'], {
+    cwd: copy.folder,
+    env: environment,
+    stdio: 'pipe',
+  });
+  for (const n of cluster.replicas.keys()) await cluster.startReplica(n, buildIn(copy.folder));
+}
+
+/** Builds a copy of the service that has one more migration. */
+async function addMigration(): Promise<void> {
+  writeFileSync(
+    join(copy.folder, 'src/platform/database/migrations/1799000000000-nicknames.ts'),
+    `import type { QueryRunner } from 'typeorm';
+
+export class Nicknames1799000000000 {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE accounts ADD COLUMN nickname text');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE accounts DROP COLUMN nickname');
+  }
+}
+`,
+  );
+  await copy.mustRun(process.execPath, '--no-warnings', 'tools/build.ts');
+}
+
+async function findStandby(): Promise<DatabaseNode> {
+  const primary = await cluster.primary();
+  return cluster.nodes.find((node) => node !== primary)!;
+}
+
+/** @returns when the node, or any, is the primary */
+async function untilPrimary(node?: DatabaseNode): Promise<number> {
+  const isThere = node ? () => node.isPrimary() : async () => (await cluster.primary()) !== undefined;
+  for (const start = performance.now(); performance.now() - start < TIMEOUT; await sleep(50))
+    if (await isThere()) return performance.now();
+  throw new Error('Patroni has no primary');
+}
+
+/** The errors that the replicas have logged, with their causes. */
+function printErrors(): void {
+  for (const n of [1, 2, 3]) {
+    const lines = readFileSync(join(cluster.folder, `replica${n}.log`), 'utf8').split('\n');
+    console.log(
+      lines
+        .filter((line) => line.includes('"level":50'))
+        .slice(0, 5)
+        .join('\n'),
+    );
+  }
+}
+
+async function end(): Promise<void> {
+  await cluster.stop();
+  await mails.stop();
+  copy.remove();
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}

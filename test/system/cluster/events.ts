@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventClient } from '../../support/events-client.ts';
+import { until } from '../../support/until.ts';
+import { listAll } from './list-all.ts';
+
+/** The interval that the stream tells its clients, in milliseconds. */
+const RETRY = 2000;
+
+/** In milliseconds: the machine may be busy. */
+const TIMEOUT = 60_000;
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+}
+
+/** A consumer of all events that continues after its last one, over any number of connections. */
+class Stream {
+  readonly ids: string[] = [];
+  readonly faults: string[] = [];
+  connections = 0;
+  private readonly url: string;
+  private client: EventClient | undefined;
+  private isClosed = false;
+  private readonly following: Promise<void>;
+
+  constructor(api: string) {
+    this.url = `${api}/v1/events/stream`;
+    this.following = this.follow();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.client?.close();
+    await this.following;
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.isClosed) {
+      try {
+        await this.connect();
+      } catch (error) {
+        const { message } = error as Error;
+        // A connection that is refused or lost has no status.
+        const status = /got (\d+)/.exec(message)?.[1] ?? '503';
+        if (!['502', '503'].includes(status)) this.faults.push(message);
+      }
+      if (!this.isClosed) await sleep(RETRY);
+    }
+  }
+
+  private async connect(): Promise<void> {
+    const onEvent = ({ id }: { id: string }) => void this.ids.push(id);
+    this.client = await EventClient.open(this.url, { lastEventId: this.ids.at(-1), onEvent });
+    this.connections++;
+    while (!this.client.isOver) await sleep(100);
+  }
+}
+
+/** Consumers of all events, and what they have to receive. */
+export class Events {
+  readonly faults: string[] = [];
+  readonly ids = new Set<string>();
+  private readonly url: string;
+  private readonly streams: readonly Stream[];
+
+  private constructor(url: string) {
+    this.url = url;
+    this.streams = [0, 1, 2].map(() => new Stream(url));
+  }
+
+  static async open(url: string): Promise<Events> {
+    const events = new Events(url);
+    await until('streams are open', () => events.streams.every(({ connections }) => connections > 0));
+    return events;
+  }
+
+  untilReceived(): Promise<void> {
+    return until('each stream has events', () => this.streams.every(({ ids }) => ids.length > 0));
+  }
+
+  /** One event for each sample, in one order for all consumers. */
+  async verify(): Promise<void> {
+    const events = await listAll<Event>(this.url, '/v1/events');
+    const ids = events.map(({ id }) => id);
+    for (const id of ids) this.ids.add(id);
+    if (this.ids.size < ids.length) this.faults.push('The feed has an id twice');
+    const subjects = events.filter(({ type }) => type === 'sample.created').map(({ subject }) => subject);
+    const samples = await listAll<{ id: number }>(this.url, '/v1/samples');
+    const expected = new Set(samples.map(({ id }) => `/v1/samples/${id}`));
+    if (subjects.length !== expected.size || !subjects.every((subject) => expected.has(subject)))
+      this.faults.push(`${expected.size} samples have ${subjects.length} events`);
+    for (const stream of this.streams) await this.compare(stream, ids);
+    const epochs = new Set(ids.map((id) => id.split('-', 1)[0]));
+    const connections = this.streams.map((stream) => stream.connections).join(', ');
+    console.log(`${ids.length} events in ${epochs.size} epochs, on streams with ${connections} connections`);
+    await Promise.all(this.streams.map((stream) => stream.close()));
+  }
+
+  private async compare({ ids: received, faults }: Stream, all: readonly string[]): Promise<void> {
+    const expected = all.slice(all.indexOf(received[0]!));
+    const isComplete = () => received.length >= expected.length && received.at(-1) === all.at(-1);
+    await until('a stream has all events', isComplete, TIMEOUT).catch((error: Error) =>
+      this.faults.push(error.message),
+    );
+    this.faults.push(...faults);
+    if (received.join() === expected.join()) return;
+    const known = new Set(received);
+    const missing = expected.filter((id) => !known.has(id));
+    this.faults.push(
+      `A stream got ${received.length} of ${expected.length} events, ${received.length - known.size} twice; missing: ${missing.slice(0, 3).join()}`,
+    );
+  }
+}

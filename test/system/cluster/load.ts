@@ -1,0 +1,199 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Clients of each kind, and the pause of each between two requests in milliseconds. */
+const CLIENTS = { samples: 4, tickets: 4, accounts: 1, mutations: 2, reads: 2 };
+const PAUSE = 40;
+
+/** After a 503. A real client waits for `Retry-After`. */
+const RETRY = 250;
+
+type Kind = keyof typeof CLIENTS;
+
+export const PASSWORD = 'a password of the cluster test';
+
+const CREATE = 'mutation ($input: CreateSampleInput!) { createSample(input: $input) { id text } }';
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+/**
+ * Clients that write and read through the proxy. They note what was acknowledged, and each response that clients must
+ * not get.
+ */
+export class Load {
+  private readonly url: string;
+  private readonly stopping = new AbortController();
+  private clients: Promise<void>[] = [];
+  private readonly acknowledgements = new Map<Kind, number>();
+  /** When writes were acknowledged. */
+  private readonly writes: number[] = [];
+
+  /** Ids by text; `undefined` if the request was not acknowledged. */
+  readonly samples = new Map<string, number | undefined>();
+  /** Acknowledged tickets by their key. */
+  readonly tickets = new Map<string, string>();
+  readonly accounts: string[] = [];
+  readonly faults: string[] = [];
+  /** Whether a replica is killed: then a request that it was serving is lost. */
+  losesRequests = false;
+  served = 0;
+  unavailable = 0;
+  lost = 0;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  start(): void {
+    const work: Record<Kind, (n: number) => Promise<void>> = {
+      samples: (n) => this.createSample(n),
+      tickets: (n) => this.createTicket(n),
+      accounts: () => this.register(),
+      mutations: (n) => this.mutate(n),
+      reads: () => this.read(),
+    };
+    this.clients = Object.entries(CLIENTS).flatMap(([kind, count]) =>
+      Array.from({ length: count }, async () => {
+        for (let n = 0; !this.stopping.signal.aborted; n++) {
+          await work[kind as Kind](n);
+          await sleep(PAUSE);
+        }
+      }),
+    );
+  }
+
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return fetch(this.url + path, init);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.clients);
+  }
+
+  /** Whether each kind of request has been served since a time. */
+  hasServedSince(time: number): boolean {
+    return Object.keys(CLIENTS).every((kind) => (this.acknowledgements.get(kind as Kind) ?? 0) > time);
+  }
+
+  firstWriteAfter(time: number): number | undefined {
+    return this.writes.find((each) => each > time);
+  }
+
+  /** Between two acknowledged writes. */
+  longestPauseSince(time: number): number {
+    const since = this.writes.filter((each) => each > time);
+    return Math.max(...since.map((each, n) => each - (since[n - 1] ?? time)));
+  }
+
+  private async createSample(n: number): Promise<void> {
+    const text = `${n} ${randomUUID()}`;
+    this.samples.set(text, undefined);
+    const reply = await this.post('samples', '/v1/samples', { text });
+    if (reply) this.acknowledge('samples', text, reply.body.data.id);
+  }
+
+  private async mutate(n: number): Promise<void> {
+    const text = `${n} ${randomUUID()}`;
+    this.samples.set(text, undefined);
+    const body = { query: CREATE, variables: { input: { text } } };
+    const reply = await this.post('mutations', '/graphql', body, {}, 200);
+    if (reply) this.acknowledge('mutations', text, Number(reply.body.data.createSample.id));
+  }
+
+  /** Repeats the request with its key until there is a response, and then once more. */
+  private async createTicket(n: number): Promise<void> {
+    const key = randomUUID();
+    const attempt = () => this.post('tickets', '/v1/tickets', { key, n }, { 'idempotency-key': key });
+    let reply = await attempt();
+    while (!reply) reply = await attempt();
+    const ticket = JSON.stringify(reply.body);
+    this.tickets.set(key, ticket);
+    this.note('tickets');
+    const replay = await attempt();
+    if (replay && JSON.stringify(replay.body) !== ticket)
+      this.faults.push(`The key ${key} gave ${ticket}, and then ${JSON.stringify(replay.body)}`);
+  }
+
+  private async register(): Promise<void> {
+    const email = `${randomUUID()}@example.com`;
+    // Only some registrations from one network get a mail.
+    const headers = { 'x-forwarded-for': `198.18.${randomInt(256)}.1` };
+    const account = { email, name: 'Ada', password: PASSWORD };
+    const reply = await this.post('accounts', '/auth/register/', account, headers);
+    if (!reply) return;
+    this.accounts.push(email);
+    this.note('accounts');
+  }
+
+  /** What was acknowledged can be read at once. */
+  private async read(): Promise<void> {
+    const ids = [...this.samples.values()].filter((id) => id !== undefined);
+    if (ids.length === 0) return;
+    const id = Math.random() < 0.5 ? ids.at(-1)! : ids[Math.floor(Math.random() * ids.length)]!;
+    if (await this.send('reads', `/v1/samples/${id}`, {}, 200)) this.note('reads');
+  }
+
+  private acknowledge(kind: Kind, text: string, id: number): void {
+    this.samples.set(text, id);
+    this.note(kind);
+  }
+
+  private note(kind: Kind): void {
+    const now = performance.now();
+    this.acknowledgements.set(kind, now);
+    if (kind !== 'reads') this.writes.push(now);
+  }
+
+  private post(kind: Kind, path: string, body: object, headers: Record<string, string> = {}, status = 201) {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    };
+    return this.send(kind, path, init, status);
+  }
+
+  /** @returns nothing if the service was unavailable, or the response is not the expected one */
+  private async send(
+    kind: Kind,
+    path: string,
+    init: RequestInit,
+    expected: number,
+  ): Promise<Reply | undefined> {
+    const reply = await this.request(path, init).catch((error: Error) => error);
+    const isLost = reply instanceof Error || reply.status === 502;
+    if (isLost && this.losesRequests) {
+      this.lost++;
+      return undefined;
+    }
+    if (reply instanceof Error) {
+      this.faults.push(`${kind}: ${reply.message} ${(reply.cause as Error | undefined)?.message}`);
+    } else if (isUnavailable(reply)) {
+      this.unavailable++;
+    } else if (reply.status === expected && reply.body.errors === undefined) {
+      this.served++;
+      return reply;
+    } else if (reply.body.error?.code !== 'IDEMPOTENCY_KEY_IN_USE') {
+      this.faults.push(`${kind}: ${reply.status} ${JSON.stringify(reply.body)}`);
+    }
+    await sleep(RETRY);
+    return undefined;
+  }
+
+  private async request(path: string, init: RequestInit): Promise<Reply> {
+    const reply = await this.fetch(path, init);
+    const text = await reply.text();
+    return { status: reply.status, headers: reply.headers, body: JSON.parse(text) };
+  }
+}
+
+/** The only error that clients may get while the database is away: it says when to try again. */
+function isUnavailable({ status, headers, body }: Reply): boolean {
+  const code = body.error?.code ?? body.errors?.[0]?.extensions?.code;
+  return code === 'SERVICE_UNAVAILABLE' && (status === 200 || (status === 503 && headers.has('retry-after')));
+}

@@ -1,0 +1,72 @@
+import { listAll } from './list-all.ts';
+import { type Load, PASSWORD } from './load.ts';
+
+/** How many numbers PostgreSQL takes of a sequence in advance: a failover may leave them out. */
+const RESERVED = 32;
+
+interface Sample {
+  readonly id: number;
+  readonly text: string;
+}
+
+/** Compares what is stored with what was acknowledged. */
+export class Verification {
+  readonly faults: string[] = [];
+  private readonly url: string;
+  private readonly load: Load;
+
+  constructor(url: string, load: Load) {
+    this.url = url;
+    this.load = load;
+  }
+
+  /** @param failovers how often the sequences may have lost their reserve */
+  async samples(failovers: number): Promise<void> {
+    const samples = await listAll<Sample>(this.url, '/v1/samples');
+    const stored = new Map<string, number>();
+    for (const { id, text } of samples) {
+      if (stored.has(text))
+        this.faults.push(`The sample ${text} was created twice: ${stored.get(text)} and ${id}`);
+      if (!this.load.samples.has(text)) this.faults.push(`Nobody has created the sample ${id}`);
+      stored.set(text, id);
+    }
+    let lost = 0;
+    for (const [text, id] of this.load.samples) {
+      if (id === undefined) lost += stored.has(text) ? 0 : 1;
+      else if (stored.get(text) !== id) this.faults.push(`The acknowledged sample ${id} is lost`);
+    }
+    const gaps = Math.max(...stored.values()) - stored.size;
+    if (gaps > lost + failovers * RESERVED)
+      this.faults.push(
+        `${gaps} ids are missing, but only ${lost} transactions were lost in ${failovers} failovers`,
+      );
+    console.log(
+      `${samples.length} samples, ${gaps} ids left out, ${lost} requests that were not carried out`,
+    );
+  }
+
+  async tickets(): Promise<void> {
+    const reply = (await (await fetch(`${this.url}/v1/tickets`)).json()) as { meta: { total: number } };
+    const { size } = this.load.tickets;
+    if (reply.meta.total !== size) this.faults.push(`There are ${reply.meta.total} tickets for ${size} keys`);
+    for (const [key, ticket] of this.load.tickets) {
+      const { id } = JSON.parse(ticket).data as { id: number };
+      const found = await (await fetch(`${this.url}/v1/tickets/${id}`)).text();
+      if (found !== ticket) this.faults.push(`The ticket of the key ${key} was ${ticket}, and is ${found}`);
+    }
+    console.log(`${size} tickets, one for each key`);
+  }
+
+  /** An acknowledged account can log in. Not all of them, because a login takes long. */
+  async accounts(count = 40): Promise<void> {
+    const { accounts } = this.load;
+    for (let n = 0; n < count; n++) {
+      const email = accounts[Math.floor((n / count) * accounts.length)]!;
+      const body = JSON.stringify({ email, password: PASSWORD });
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await fetch(`${this.url}/auth/login/`, { method: 'POST', headers, body });
+      if (status !== 200) this.faults.push(`The account ${email} got ${status} at its login`);
+    }
+    console.log(`${accounts.length} accounts, ${count} of them logged in`);
+  }
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../test/support/until.ts';
+import type { Program } from './program.ts';
+
+/** Patroni and its PostgreSQL. */
+export class DatabaseNode {
+  readonly name: string;
+  /** The port of PostgreSQL. */
+  readonly port: number;
+  /** The port of Patroni's REST API. */
+  readonly rest: number;
+  private readonly patroni: Program;
+  private readonly data: string;
+
+  /** @param data the folder of PostgreSQL */
+  constructor(
+    patroni: Program,
+    { name, port, rest }: Readonly<Record<'port' | 'rest', number> & { name: string }>,
+    data: string,
+  ) {
+    this.name = name;
+    this.port = port;
+    this.rest = rest;
+    this.patroni = patroni;
+    this.data = data;
+  }
+
+  start(): void {
+    this.patroni.start();
+  }
+
+  isPrimary(): Promise<boolean> {
+    return this.responds('primary');
+  }
+
+  /** Whether commits of the primary wait for it. */
+  isSynchronous(): Promise<boolean> {
+    return this.responds('synchronous');
+  }
+
+  /** Kills Patroni and PostgreSQL. Its server processes end on their own, as soon as they notice. */
+  async kill(): Promise<void> {
+    await this.signal('SIGKILL');
+  }
+
+  /** For the end of the cluster: PostgreSQL ends with all of its processes, and writes nothing. */
+  async abandon(): Promise<void> {
+    await this.signal('SIGQUIT');
+  }
+
+  private async signal(signal: NodeJS.Signals): Promise<void> {
+    const pid = this.pid();
+    this.patroni.kill();
+    if (pid !== undefined && send(pid, signal))
+      await until(`PostgreSQL of ${this.name} ends`, () => !send(pid, 0));
+  }
+
+  /** Patroni starts PostgreSQL in a session of its own. */
+  private pid(): number | undefined {
+    try {
+      return Number(readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+    } catch {
+      return undefined;
+    }
+  }
+
+  private async responds(path: string): Promise<boolean> {
+    const options = { signal: AbortSignal.timeout(2000) };
+    return fetch(`http://127.0.0.1:${this.rest}/${path}`, options).then(
+      async (response) => {
+        await response.body?.cancel();
+        return response.status === 200;
+      },
+      () => false,
+    );
+  }
+}
+
+/** @returns whether the process exists */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
