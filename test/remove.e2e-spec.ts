@@ -13,12 +13,14 @@ describe('npm run remove', () => {
 
   it.each([
     ['nothing', [], 'Usage'],
-    ['two modules', ['cats', 'dogs'], 'Usage'],
+    ['a list with a module that does not exist', ['audit', 'dogs'], '"dogs" cannot be removed'],
     ['an unknown flag', ['cats', '--force'], 'Unknown option'],
-    ['a module that others use', ['posts'], 'it is used by'],
+    ['a module that others use', ['accounts'], 'it is used by'],
     ['a module that does not exist', ['cats'], 'does not list it'],
-    ['a path', ['../src/users'], 'does not list it'],
-    ['a module without tables of its own', ['health'], 'no migration creates its tables'],
+    ['GraphQL', ['graphql'], '- src/accounts/account.resolver.ts\n'],
+    ['social login', ['audit', 'social-login'], '- src/auth/session/session.module.ts:'],
+    ['a path', ['../src/audit'], 'does not list it'],
+    ['a module without tables and a guide of its own', ['health'], 'neither tables nor a guide'],
   ])('rejects %s, and changes nothing', async (_, parameters, message) => {
     const contents = () => [
       ...readdirSync(join(copy.folder, 'src')),

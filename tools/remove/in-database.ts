@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 /** What the configured database still has of a module, if there is one; `resources` are the first parts of its events. */
@@ -15,8 +16,9 @@ export async function inDatabase(
   if (isMissing(config.store)) return [];
   try {
     const source = await commandDataSource(config).initialize();
-    const webhooks: { id: number; url: string; types: string }[] =
-      await source.query('SELECT * FROM webhooks');
+    const webhooks: { id: number; url: string; types: string }[] = existsSync('src/webhooks')
+      ? await source.query('SELECT * FROM webhooks')
+      : [];
     const positions: { name: string }[] = await source.query('SELECT name FROM event_subscribers');
     await source.destroy();
     return [

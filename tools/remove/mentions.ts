@@ -1,62 +1,83 @@
-/** How code and documentation name a module: `orders`, `Orders`, its entities (`Order`), and events (`order.…`). */
-export type Module = { files: string; Files: string; types: string[]; resources: string[] };
+/** How code and documentation name a module. */
+export type Module = {
+  /** Its folder: `orders`. */
+  files: string;
+  Files: string;
+  hasGuide: boolean;
+  /** Its guides, without `.md`. */
+  guides: string[];
+  /** Its scripts in `package.json`. */
+  scripts: string[];
+  /** Its entities: `Order`. */
+  types: string[];
+  tables: string[];
+  /** The first parts of its events: `order`. */
+  resources: string[];
+  metrics: string[];
+  /** The alerts on its metrics. */
+  alerts: string[];
+  /** Its tests, as a command names them. */
+  tests: string[];
+  /** The settings that nothing else reads: properties of `Config`, and their variables. */
+  properties: string[];
+  variables: string[];
+};
 
-/** Code that can only mean the module: a path, a mutation, an event, a tag, an example or a list in the export. */
-export const mentionOf = ({ files, Files, types, resources }: Module): RegExp =>
-  new RegExp(
+const NOTHING = '(?!)';
+const oneOf = (words: readonly string[]): string => `(?:${words.join('|') || NOTHING})`;
+
+/** A tag, a table or a test: in a list, the name alone means the module. */
+export const isNameOf = (text: string, { Files, tables, tests }: Module): boolean =>
+  [Files, ...tables, ...tests].includes(text);
+
+/** Texts in code that can only mean the module: a path, an operation, an event, a setting, a column. */
+export const mentionOf = (module: Module): RegExp => {
+  const { files, Files, types, tables, resources, variables } = module;
+  return new RegExp(
     [
-      String.raw`/v\d+/${files}\b|^\s*\['${Files}', '|\.addTag\('${Files}'|\bquery ${Files}\b|^\s*${files}: [A-Z]+,$`,
-      ...types.map((type) => String.raw`\b(create|update|delete)${type}\b`),
-      ...resources.map((resource) => `['"\`]${resource}\\.(\\w+|\\*)['"\`]`),
+      String.raw`/(v\d+|guides|commands)/${files}\b|bench/${files}/|client/${files}\.ts|#/(${files}|${Files})\b|\b(query|mutation|subscription) ${oneOf([Files, ...types])}\b|[\s{]${files}(\(| \{)`,
+      String.raw`\b(create|update|delete)${oneOf(types)}\b`,
+      String.raw`(?<![^'"\`])(${oneOf(variables)}|${oneOf(tables)}\.\w+|${oneOf(resources)}\.(\w+|\*))(?![^'"\`])`,
     ].join('|'),
   );
+};
 
-/** Removes from code what it imports of a module, and the elements of lists and objects that name it. */
-export function withoutModule(text: string, mention: RegExp, isRemoved: (path: string) => boolean): string {
-  const imported: string[] = [];
-  const rest = text.replaceAll(
-    /^import ([^;]*?) from '(\.[^']+)';\n/gm,
-    (line, names: string, path: string) => {
-      if (!isRemoved(path)) return line;
-      imported.push(...names.match(/\w+/g)!.filter((name) => name !== 'type'));
-      return '';
-    },
-  );
-  const isUse = new RegExp(String.raw`^\s*(\.\.\.)?(${imported.join('|') || '(?!)'})\b.*[,;]$`);
-  const lines = rest.split('\n').filter((line) => !isUse.test(line));
-  for (let n = 0; n < lines.length; n++) {
-    if (!mention.test(lines[n]!)) continue;
-    const [start, end] = isElement(lines, n) ? [n, n] : blockAround(lines, n);
-    lines.splice(start, end - start + 1);
-    if (end >= start) n = start - 1;
-  }
-  return lines.join('\n');
-}
-
-/** Whether a line is a whole element or property, or a call of a chain. */
-const isElement = (lines: readonly string[], n: number): boolean =>
-  /^\s*\.\w+\(.*\)$/.test(lines[n]!) ||
-  (/^\s*(\w+: \w+|(['"[{]|\.\.\.).*),$/.test(lines[n]!) && /[,[({]$/.test(lines[n - 1] ?? ''));
-
-/** The lines of the element or property around a line, such as `{ … },`; none if it is something else. */
-function blockAround(lines: readonly string[], n: number): [start: number, end: number] {
-  for (let start = n - 1; start >= 0; start--) {
-    if (!/^ *(('[^']*'|\w+): (\(\) => \()?)?\{$/.test(lines[start]!)) continue;
-    const indent = /^ */.exec(lines[start]!)![0];
-    const end = lines.findIndex((line, at) => at > start && [`${indent}},`, `${indent}}),`].includes(line));
-    if (end > n && end < start + 40) return [start, end];
-  }
-  return [n + 1, n];
-}
-
-/** Removes a module that has a guide from texts: its rows, items and links, and its name from enumerations. */
-export const withoutWords = (text: string, { files, resources }: Module): string =>
-  [
-    [String.raw`^- \[[^\]]*\]\([^)]*\b${files}\.md\b[^)]*\).*\n`, ''],
-    [String.raw`^\| \`?((\w+ )?/v\d/${files}\b|(${resources.join('|')})\.).*\n`, ''],
-    [String.raw`\[([^\]]*)\]\((?:\.\./|docs/)?${files}\.md[^)]*\)`, '$1'],
-    [String.raw`, '?${files}'?(?=[,\]])|\|v\d\\/${files}\b`, ''],
-    [String.raw`, (\w+) (and|or) ${files}\b`, ' $2 $1'],
-    [String.raw`(?<=(?:\bfor|\bof|;) )${files}(,| and) `, ''],
-    [String.raw`(?<=\S) (and|or) ${files}\b`, ''],
+/**
+ * Removes a module that has a guide from texts: its rows, items, sections and links, and, if its name means nothing
+ * else, its name from enumerations.
+ */
+export function withoutWords(text: string, { files, tables, ...module }: Module): string {
+  const { resources, metrics, alerts, variables, guides, scripts } = module;
+  const rows = String.raw`(\w+ )?/v\d/${files}\b|${oneOf(resources)}\.|${oneOf([...metrics, ...variables])}\b|npm run (remove -- ${files}|${oneOf(scripts)})(?![\w:-])`;
+  return [
+    [String.raw`^(?:-|\d+\.) (?:\w+ ){0,2}\[[^\]]*\]\([^)]*\b${oneOf(guides)}\.md\b[^)]*\).*\n`, ''],
+    [String.raw`^npm run ${oneOf(scripts)}( .*)?\n`, ''],
+    [String.raw`^\| \`?(${rows}).*\n`, ''],
+    [String.raw`^( +)- (alert|name): ${oneOf(alerts)}\n(\1 .*\n)*`, ''],
+    [String.raw`^#+ ${oneOf(alerts)}\n((?!#).*\n)*`, ''],
+    [
+      String.raw`\[([^\]]*)\]\((?:(?:\.\./|docs/)?${oneOf(guides)}\.md|examples/client/${files}\.ts)[^)]*\)`,
+      '$1',
+    ],
+    [String.raw`\|v\d\\/${files}\b`, ''],
+    ...(tables.length === 0
+      ? []
+      : [
+          [String.raw`, ${files}(?=[,\]])`, ''],
+          [String.raw`, ((?:the )?\w+) (and|or) ${files}\b`, ' $2 $1'],
+          [String.raw`, ${files} (and|or) `, ' $1 '],
+          [String.raw`(?<=(?:\bfor|\bof|;) )${files}(,| and) `, ''],
+          [String.raw`(?<=\S) (and|or) ${files}\b`, ''],
+        ]),
   ].reduce((rest, [from, to]) => rest.replaceAll(new RegExp(from!, 'gim'), to!), text);
+}
+
+/** Removes the panels of a module from a dashboard, with the row that is titled for it. */
+export function withoutPanels(text: string, { Files, metrics }: Module): string {
+  const dashboard = JSON.parse(text) as { panels: { title: string }[] };
+  const isOwn = new RegExp(String.raw`\b${oneOf(metrics)}\b`);
+  const panels = dashboard.panels.filter(
+    (panel) => panel.title !== Files && !isOwn.test(JSON.stringify(panel)),
+  );
+  return panels.length === dashboard.panels.length ? text : JSON.stringify({ ...dashboard, panels }, null, 2);
+}

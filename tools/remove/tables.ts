@@ -15,32 +15,44 @@ export function createdBy(table: string): string | undefined {
   return created.length > dropped.length ? created.at(-1) : undefined;
 }
 
-/** Adds a migration that drops the tables of a module. @throws InputError unless one migration creates only these */
-export function dropTables(files: string): void {
-  const tables = globSync(`src/${files}/*.entity.ts`).flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/@Entity\('(\w+)'/g)].map(([, table]) => table!),
-  );
+/**
+ * Adds a migration that drops the tables of a module, with those that were created together with them.
+ *
+ * @param tables of its entities
+ * @throws InputError unless one migration creates all of them, and no table that others use
+ */
+export function dropTables(files: string, tables: readonly string[]): void {
   const [created, ...more] = new Set(tables.map(createdBy));
   const text = created === undefined ? '' : readFileSync(created, 'utf8');
-  const others = [...text.matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)].filter(
-    ([, table]) => !tables.includes(table!),
-  );
-  if (created === undefined || more.length > 0 || others.length > 0)
+  const all = [...text.matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)].map(([, table]) => table!);
+  const isUsed = globSync('src/**/*.ts', { exclude: ['**/migrations/*', `src/${files}/*`] })
+    .map((file) => readFileSync(file, 'utf8'))
+    .some((code) => all.some((table) => !tables.includes(table) && new RegExp(`\\b${table}\\b`).test(code)));
+  if (created === undefined || more.length > 0 || isUsed)
     throw new InputError(`"${files}" cannot be removed: no migration creates its tables, and only these`);
   const former = /export class (\w+)/.exec(text)![1]!;
   const now = Date.now();
+  // The first migration with row versions would drop a function that triggers of other tables use.
+  const functions = [...text.matchAll(/'(\w+)'/g)]
+    .map(([, name]) => name!)
+    .filter((name) => all.some((table) => name.startsWith(`${table}_`)));
+  const down = text.includes("'grow_version'")
+    ? `for (const table of this.unused) await runner.query(\`DROP TABLE \${table}\`);
+    if (isSqlite(runner)) return;
+    for (const name of [${functions.map((name) => `'${name}'`).join(', ')}]) await runner.query(\`DROP FUNCTION \${name}\`);`
+    : `await new ${former}().down(runner);`;
   write(
     `${MIGRATIONS}/${now}-remove-${files}.ts`,
     `import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { ${former} } from './${basename(created, '.ts')}.js';
-
+${down.includes('isSqlite') ? "import { isSqlite } from './column-types.js';\n" : ''}
 /** Drops the tables of ${files} with their rows. */
 export class Remove${pascal(files)}${now} implements MigrationInterface {
   /** By the previous release. */
-  readonly unused = [${tables.map((table) => `'${table}'`).join(', ')}];
+  readonly unused = [${all.map((table) => `'${table}'`).join(', ')}];
 
   async up(runner: QueryRunner): Promise<void> {
-    await new ${former}().down(runner);
+    ${down}
   }
 
   async down(runner: QueryRunner): Promise<void> {
