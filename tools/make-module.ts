@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { register, renewContracts, write } from './make-module/files.ts';
+import { register, renewContracts, showInConsole, write } from './make-module/files.ts';
 import { fillTemplate, type Words } from './make-module/fill.ts';
 import { wordsOfFields } from './make-module/fields.ts';
 import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
@@ -14,9 +14,9 @@ import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
 import { InputError } from './make-module/input-error.ts';
 import { createdBy } from './remove/tables.ts';
 
-/** Names with another meaning, here or in the languages of a module. */
+/** Names with another meaning, here, in the tests of the platform, or in the languages of a module. */
 const RESERVED =
-  /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|string|true|void)$/;
+  /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|samples?|string|tickets?|true|void)$/;
 
 const USAGE = `Usage: npm run make:module -- <names> [fields] [options]
 
@@ -65,7 +65,8 @@ async function main(): Promise<void> {
     write(target, fillTemplate(text, words, ofFields.lists));
   }
   register(files, pascal(files));
-  execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src', 'test']);
+  if (parent === undefined) showInConsole(files);
+  execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src', 'test', 'web/admin']);
   renewContracts();
   console.log(nextSteps(names, words));
 }
@@ -124,9 +125,8 @@ function wordsFor(names: Names, owner = '', parentWords: Words): Words {
       ? {
           key: 'key',
           Key: `${Name}Key`,
-          keyId: 'key.id',
           where: '{ ...key }',
-          idKey: '{ id: toId(id) ?? UNKNOWN_ID }',
+          idKey: '{ id }',
           fullKey: `{ ${parentId}, id }`,
           collection: `\`/v1/${parents}/\${${parentId}}/${files}\``,
           createIn: 'collection',
@@ -135,9 +135,8 @@ function wordsFor(names: Names, owner = '', parentWords: Words): Words {
       : {
           key: 'id',
           Key: 'number',
-          keyId: 'id',
           where: '{ id }',
-          idKey: 'toId(id) ?? UNKNOWN_ID',
+          idKey: 'id',
           fullKey: 'id',
           collection: `'/v1/${files}'`,
           createIn: 'path',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { InputError } from './input-error.ts';
 
@@ -35,6 +35,19 @@ export function register(files: string, name: string, file = files): void {
     text
       .replace(IMPORTS, (imports) => insertSorted(imports, importOf(files, name, file)))
       .replace(/(\n +)(AuthModule,)/, `$1${name}Module,$1$2`),
+  );
+}
+
+const CONSOLE = 'web/admin/contents.ts';
+
+/** Shows a resource in the console, if there is one. */
+export function showInConsole(files: string): void {
+  if (!existsSync(CONSOLE)) return;
+  edit(CONSOLE, (text) =>
+    text.replace(
+      /(?<=const GUESSED: readonly string\[\] = \[)[^\]]*/,
+      (names) => `${names === '' ? '' : `${names}, `}'${files}'`,
+    ),
   );
 }
 

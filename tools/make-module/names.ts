@@ -24,6 +24,8 @@ const spaced = (name: string): string => name.replaceAll('-', ' ');
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
+const articleOf = (name: string): string => (/^(?!uni|use|one|eu)[aeiou]/.test(name) ? 'an' : 'a');
+
 /** The template variables of a module. */
 export const wordsOf = ({ files, file }: Names): Record<string, string> => ({
   files,
@@ -34,6 +36,9 @@ export const wordsOf = ({ files, file }: Names): Record<string, string> => ({
   name: camel(file),
   table: snake(files),
   words: spaced(file),
+  /** The article of the words. */
+  a: articleOf(file),
+  A: capitalized(articleOf(file)),
   wordsPlural: spaced(files),
   Words: capitalized(spaced(file)),
   CONSTANT: snake(file).toUpperCase(),

@@ -1,0 +1,205 @@
+/**
+ * Does in a copy of the project what the guides show to a team on its first day, on top of each other: modules, a nested
+ * one, a durable subscriber, a field of posts, an interceptor and a guard for all handlers, and the recipe of roles, which
+ * another module uses. All checks pass, and so do the tests of what this touches, without a change to a file of the
+ * platform or of its tests. Part of `npm run test:system`.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CopyOfProject } from '../support/copy-of-project.ts';
+
+/** Of the modules, and of what knows all modules, fields, subscribers and handlers. */
+const TESTS = [
+  'notes',
+  'comments',
+  'roles',
+  'test/posts',
+  'graphql-posts',
+  'test/database',
+  'reference.e2e',
+  'audit-routes',
+  'audit.e2e',
+  'event-subscribers',
+  'idempotency.e2e',
+  'inputs',
+  'metrics',
+  'units-of-work',
+  'taken-names',
+];
+
+/** A module as the documentation of Nest shows it, with a subscriber as docs/subscribers.md does. */
+const MODULE = `import {
+  type CallHandler,
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Injectable,
+  Logger,
+  Module,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, Reflector } from '@nestjs/core';
+import { GqlExecutionContext } from '@nestjs/graphql';
+import { ApiOperation } from '@nestjs/swagger';
+import { type Observable, tap } from 'rxjs';
+import { Roles as EditorRoles } from '../roles/roles.guard.js';
+import { OnDurableEvent, type StoredEvent } from '../platform/changes/index.js';
+import { Throws } from '../platform/http/openapi/returns.js';
+
+const Roles = Reflector.createDecorator<string[]>();
+
+@Injectable()
+class RolesGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const roles = this.reflector.getAllAndOverride(Roles, [context.getHandler(), context.getClass()]);
+    if (!roles) return true;
+    const request =
+      context.getType<string>() === 'graphql'
+        ? GqlExecutionContext.create(context).getContext().req
+        : context.switchToHttp().getRequest();
+    return roles.includes(request.user?.role);
+  }
+}
+
+@Injectable()
+class LoggingInterceptor implements NestInterceptor {
+  private readonly logger = new Logger(LoggingInterceptor.name);
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const start = Date.now();
+    return next
+      .handle()
+      .pipe(tap(() => this.logger.log(\`\${context.getHandler().name} took \${Date.now() - start} ms\`)));
+  }
+}
+
+@Injectable()
+class SearchIndex {
+  private readonly logger = new Logger(SearchIndex.name);
+
+  @OnDurableEvent({ name: 'search-index', types: ['note.created', 'note.updated', 'note.deleted'] })
+  index({ type, subject }: StoredEvent): void {
+    this.logger.log(\`\${type} \${subject}\`);
+  }
+}
+
+/** The role of a recipe, used by another module. */
+@Controller({ path: 'editors', version: '1' })
+class EditorsController {
+  @Get()
+  @EditorRoles(['editor'])
+  @Throws('FORBIDDEN')
+  @ApiOperation({ summary: 'Reads what editors may read' })
+  read(): { data: string } {
+    return { data: 'For editors' };
+  }
+}
+
+@Module({
+  controllers: [EditorsController],
+  providers: [
+    SearchIndex,
+    { provide: APP_GUARD, useClass: RolesGuard },
+    { provide: APP_INTERCEPTOR, useClass: LoggingInterceptor },
+  ],
+})
+export class FirstDayModule {}
+`;
+
+const MIGRATION = `import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { columnTypes } from './column-types.js';
+
+export class PostSubtitle1999000000000 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(\`ALTER TABLE posts ADD COLUMN subtitle \${columnTypes(runner).text}\`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE posts DROP COLUMN subtitle');
+  }
+}
+`;
+
+const copy = new CopyOfProject();
+try {
+  await make('notes', 'text:text rating:int? status:enum(open,done)');
+  if (existsSync('src/posts')) {
+    await make('comments', 'text:text', '--parent', 'posts', '--owner', 'account');
+    addSubtitle();
+  }
+  write('src/first-day/first-day.module.ts', MODULE);
+  edit('src/app.module.ts', [
+    [/(?=\n\/\*\*\n \* All modules)/, `import { FirstDayModule } from './first-day/first-day.module.js';\n`],
+    [/(?<=\n    AuditModule,)/, '\n    FirstDayModule,'],
+  ]);
+  await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', 'roles');
+  console.log('Modules, a subscriber, a field, an interceptor, a guard and a recipe are added');
+
+  await copy.mustRun('npm', 'run', '--silent', 'format');
+  await copy.mustRun('npm', 'run', '--silent', 'contracts');
+  await copy.mustRun('npm', 'run', '--silent', 'check:code');
+  console.log('npm run check:code passes');
+  await copy.mustRun('npx', 'jest', '--silent', ...TESTS);
+  console.log('The tests of what they touch pass');
+} catch (error) {
+  console.log((error as Error).message);
+  process.exitCode = 1;
+} finally {
+  copy.remove();
+}
+
+function make(...parameters: string[]): Promise<string> {
+  return copy.mustRun('npm', 'run', '--silent', 'make:module', '--', ...parameters);
+}
+
+/** The places that docs/extending.md names. */
+function addSubtitle(): void {
+  write('src/platform/database/migrations/1999000000000-post-subtitle.ts', MIGRATION);
+  edit('src/posts/post.entity.ts', [
+    [
+      /(?=\n  @TextColumn\('content'\))/,
+      `\n  @TextColumn('subtitle', { nullable: true })\n  subtitle!: string | null;\n`,
+    ],
+  ]);
+  edit('src/posts/post.view.ts', [
+    [
+      /(?=\n  \/\*\* In GraphQL, `PostFieldsResolver`)/,
+      `\n  @Field(() => String, { nullable: true, description: 'At most 100 characters.' })
+  @ApiProperty({ type: 'string', nullable: true, example: 'Ein Sprichwort' })\n  readonly subtitle!: string | null;\n`,
+    ],
+    [/(?<=\n  title: true,)/, '\n  subtitle: true,'],
+  ]);
+  edit('src/posts/post.input.ts', [
+    [
+      /(?=\n  @Field\(\{ description: 'At least one character)/,
+      `\n  @Field(() => String, { nullable: true, description: 'At most 100 characters.' })
+  @ApiProperty({ example: 'Ein Sprichwort' })\n  @Optional()\n  @Text({ max: 100 })\n  subtitle?: string | null;\n`,
+    ],
+  ]);
+  edit('test/posts.e2e-spec.ts', [
+    [/(?<=\n          title: 'First',)/, '\n          subtitle: null,'],
+    [/(?<=\n        'title',)/, `\n        'subtitle',`],
+  ]);
+}
+
+function write(file: string, text: string): void {
+  const path = join(copy.folder, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** @throws Error if a place does not exist */
+function edit(file: string, changes: readonly (readonly [place: RegExp, text: string])[]): void {
+  const path = join(copy.folder, file);
+  const text = changes.reduce(
+    (before, [place, added]) => {
+      if (!place.test(before)) throw new Error(`${file} has no place ${place}`);
+      return before.replace(place, added);
+    },
+    readFileSync(path, 'utf8'),
+  );
+  writeFileSync(path, text);
+}
