@@ -6,11 +6,16 @@ import type { Config } from 'jest';
 const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
 /** Needs the recipes in `src`, and a build of them: `test/system/recipes.ts` runs it there. */
 const BUILT_RECIPES = ['**/test/recipes/guide/fill-command.e2e-spec.ts'];
-/** Recipes that are part of the application, which have their tests in `test`. */
-const ADOPTED_RECIPES = globSync('test/recipes/guide/*.e2e-spec.ts', { cwd: import.meta.dirname })
+/**
+ * Recipes whose folder the application has, by `npm run recipe` or with a module of its own: they would define its routes
+ * and tables a second time.
+ */
+const TAKEN_RECIPES = globSync('test/recipes/guide/*/', { cwd: import.meta.dirname })
   .map((path) => basename(path))
-  .filter((name) => existsSync(`${import.meta.dirname}/test/${name}`))
-  .map((name) => `**/test/recipes/guide/${name}`);
+  .filter((name) => existsSync(`${import.meta.dirname}/src/${name}`))
+  // `fill` fills a column of tasks.
+  .flatMap((name) => (name === 'tasks' ? ['tasks', 'tasks-v2', 'fill'] : [name]))
+  .map((name) => `**/test/recipes/guide/${name}.e2e-spec.ts`);
 /** Have packages of their own: `npm run test:extra` runs them. */
 const EXTRA = ['**/test/extra/**'];
 /**
@@ -75,7 +80,7 @@ const config: Config = {
       displayName: 'recipes',
       runner: ['jest-runner', { project: 'recipes' }],
       setupFilesAfterEnv: [...PROJECT.setupFilesAfterEnv, '<rootDir>/test/recipes/guide-migrations.ts'],
-      testMatch: [...RECIPES, ...not([...BUILT_RECIPES, ...ADOPTED_RECIPES])],
+      testMatch: [...RECIPES, ...not([...BUILT_RECIPES, ...TAKEN_RECIPES])],
     },
   ],
 };

@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 /** Handlers with these decorators may run without an account. */
 const OPEN_DECORATORS = new Set(['Public', 'WriteAccess', 'OwnerAccess']);
-const CLOSED_DECORATORS = new Set(['StaffOnly']);
+const CLOSED_DECORATORS = new Set(['AccountsOnly', 'StaffOnly']);
 
 const namesOf = (node: ts.HasDecorators): string[] =>
   (ts.getDecorators(node) ?? []).map(({ expression }) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule } from './support/access.module.js';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 interface Callers {
@@ -52,6 +53,8 @@ describe.each(STORES)('access over REST on %s', (store) => {
     expect(await api.delete('/v1/governed', callers.user)).toBeError('FORBIDDEN');
     expect(await api.delete('/v1/governed', callers.staff)).toHaveStatus(200);
     expect(await api.post('/v1/governed', {})).toHaveStatus(201);
+    expect((await api.get('/v1/governed/account', callers.user)).body).toEqual({ id: callers.id });
+    expect(await api.get('/v1/governed/account')).toBeError('UNAUTHENTICATED');
   });
 
   it('uses the current role of the account, not that of its token', async () => {
@@ -72,36 +75,34 @@ describe.each(STORES)('access over REST on %s', (store) => {
 
 describe.each(STORES)('access over GraphQL on %s', (store) => {
   async function start(settings: Record<string, string> = {}) {
-    const api = await startApi(store, settings, [AccessModule]);
+    const api = await startApi(store, settings, [AccessModule, FixtureModule]);
     return { api, callers: await register(api) };
   }
 
-  const MUTATION = 'mutation { createUser(input: { name: "A", email: "" }) { name } }';
-  const created = { data: { createUser: { name: 'A' } } };
+  const MUTATION = 'mutation { createSample(input: { text: "A" }) { text } }';
+  const created = { data: { createSample: { text: 'A' } } };
 
   const code = ({ status, body }: Reply) => [status, body.errors?.[0].extensions.code];
 
   it('follows WRITE_ACCESS for mutations, and allows queries in each mode', async () => {
-    const count = async (api: TestApi) => (await api.get('/v2/users')).body.meta.total;
-
     const open = await start();
     expect((await open.api.graphql(MUTATION)).body).toEqual(created);
     await open.api.stop();
 
     const authenticated = await start({ WRITE_ACCESS: 'authenticated' });
-    expect((await authenticated.api.graphql('{ users { id } }')).body.errors).toBeUndefined();
+    expect((await authenticated.api.graphql('{ samples { nodes { id } } }')).body.errors).toBeUndefined();
     expect((await authenticated.api.graphql(MUTATION, {}, authenticated.callers.user)).body).toEqual(created);
     const rejected = await authenticated.api.graphql(MUTATION);
     expect(code(rejected)).toEqual([200, 'UNAUTHENTICATED']);
     expect(rejected.body.data).toBeNull();
-    expect(await count(authenticated.api)).toBe(2);
+    expect(await authenticated.api.samples.count()).toBe(1);
     await authenticated.api.stop();
 
     const staff = await start({ WRITE_ACCESS: 'staff' });
-    expect((await staff.api.graphql('{ users { id } }')).body.errors).toBeUndefined();
+    expect((await staff.api.graphql('{ samples { nodes { id } } }')).body.errors).toBeUndefined();
     expect(code(await staff.api.graphql(MUTATION, {}, staff.callers.user))).toEqual([200, 'FORBIDDEN']);
     expect((await staff.api.graphql(MUTATION, {}, staff.callers.staff)).body).toEqual(created);
-    expect(await count(staff.api)).toBe(2);
+    expect(await staff.api.samples.count()).toBe(1);
     await staff.api.stop();
   });
 
@@ -127,7 +128,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
       });
     }
     for (const token of ['garbage', refresh]) {
-      const reply = await api.graphql('{ users { id } }', {}, bearer(token));
+      const reply = await api.graphql('{ samples { nodes { id } } }', {}, bearer(token));
       expect(code(reply)).toEqual([401, 'UNAUTHENTICATED']);
       expect(reply.body).not.toHaveProperty('data');
       expect(reply.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
@@ -139,7 +140,10 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     const { api, callers } = await start();
     await api.accounts.admin().setActive('user@example.com', false);
 
-    expect(code(await api.graphql('{ users { id } }', {}, callers.user))).toEqual([401, 'UNAUTHENTICATED']);
+    expect(code(await api.graphql('{ samples { nodes { id } } }', {}, callers.user))).toEqual([
+      401,
+      'UNAUTHENTICATED',
+    ]);
     await api.stop();
   });
 

@@ -14,7 +14,7 @@ import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { MailServer } from './support/mail-server.js';
-import { ANY_STORE, createStore, STORES } from './support/stores.js';
+import { ANY_STORE, createStore, settingsOf, STORES } from './support/stores.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -23,8 +23,7 @@ const runAccount = (
   parameters: string[],
   { input = '', settings = {}, run = runCommand } = {},
 ) => {
-  const environment = store.kind === 'sqlite' ? { DATA_DIR: store.directory } : { DATABASE_URL: store.url };
-  return run('account', parameters, { environment: { ...environment, ...settings }, input });
+  return run('account', parameters, { environment: { ...settingsOf(store), ...settings }, input });
 };
 
 // As in production, the command runs while a service uses the same database.

@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { NO_PASSWORD } from '../src/accounts/account.entity.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { PasswordLogins } from '../src/auth/password/password-logins.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
@@ -327,6 +329,16 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
       const code = api.app.get(LoginCodes).issue(account);
       await expect(code).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     }
+  });
+
+  it('between the authentication of a request and its check of the password: 401', async () => {
+    await register('between@example.com');
+    const account = (await api.app.get(AccountsService).findForLogin('between@example.com'))!;
+    await api.accounts.admin().delete('between@example.com');
+
+    const check = api.app.get(PasswordLogins).confirm(account, PASSWORD, { address: '127.0.0.1', agent: '' });
+
+    await expect(check).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
   it.each([

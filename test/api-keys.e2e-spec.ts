@@ -11,6 +11,7 @@ import { FixtureModule } from './support/fixture.module.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 import { until } from './support/until.js';
+import { tick, TicksModule } from './support/ticks.module.js';
 
 const MINUTE = 60_000;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -23,7 +24,10 @@ describe.each(STORES)('API keys on %s', (store) => {
   let count = 0;
   beforeAll(async () => {
     mails = await MailServer.start();
-    api = await startApi(store, { ...mails.settings, WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
+    api = await startApi(store, { ...mails.settings, WRITE_ACCESS: 'authenticated' }, [
+      FixtureModule,
+      TicksModule,
+    ]);
   });
   beforeEach(async () => {
     email = `key${++count}@example.com`;
@@ -45,7 +49,7 @@ describe.each(STORES)('API keys on %s', (store) => {
     return bearer(reply.body.data.key);
   };
   const list = async () => (await api.get('/auth/api-keys/', headers)).body.data;
-  const post = { title: 'A', content: 'B' };
+  const sample = { text: 'A' };
 
   it('are created, shown once, listed and deleted', async () => {
     const reply = await create({ scope: 'read', expires_at: '2099-01-01T00:00:00+01:00' });
@@ -90,25 +94,25 @@ describe.each(STORES)('API keys on %s', (store) => {
 
   it('with the scope read allow safe methods, queries and subscriptions only', async () => {
     const key = await keyOf({ scope: 'read' });
-    for (const path of ['/auth/me/', '/v1/tickets', '/v1/posts', '/v1/events']) {
+    for (const path of ['/auth/me/', '/v1/tickets', '/v1/samples', '/v1/events']) {
       expect(await api.get(path, key)).toHaveStatus(200);
     }
-    expect((await api.graphql('{ users { id } }', undefined, key)).body.errors).toBeUndefined();
+    expect((await api.graphql('{ samples { nodes { id } } }', undefined, key)).body.errors).toBeUndefined();
 
-    expect(await api.post('/v1/posts', post, key)).toBeError('FORBIDDEN');
+    expect(await api.post('/v1/samples', sample, key)).toBeError('FORBIDDEN');
     expect(await api.post('/v1/tickets', {}, { ...key, 'idempotency-key': 'a' })).toBeError('FORBIDDEN');
-    const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';
+    const mutation = 'mutation { createSample(input: { text: "A" }) { id } }';
     const { body } = await api.graphql(mutation, undefined, key);
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
   it('with the scope write act as their account', async () => {
     const key = await keyOf();
-    expect(await api.post('/v1/posts', post, key)).toHaveStatus(201);
+    expect(await api.post('/v1/samples', sample, key)).toHaveStatus(201);
     const ticket = await api.post('/v1/tickets', {}, { ...key, 'idempotency-key': `key-${count}` });
     expect(ticket).toHaveStatus(201);
     expect(await api.get(`/v1/tickets/${ticket.body.data.id}`, headers)).toHaveStatus(200);
-    const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';
+    const mutation = 'mutation { createSample(input: { text: "A" }) { id } }';
     expect((await api.graphql(mutation, undefined, key)).body.errors).toBeUndefined();
     expect((await list())[0].last_used_at).not.toBeNull();
   });
@@ -147,15 +151,15 @@ describe.each(STORES)('API keys on %s', (store) => {
     });
     const received: unknown[] = [];
     client.subscribe(
-      { query: 'subscription { events { type } }' },
+      { query: 'subscription { ticks }' },
       {
         next: (value) => received.push(value),
         error: () => undefined,
         complete: () => undefined,
       },
     );
-    await until('the subscription receives events', async () => {
-      await api.post('/v1/posts', post, headers);
+    await until('the subscription receives ticks', async () => {
+      await tick();
       return received.length > 0;
     });
 
@@ -266,13 +270,13 @@ describe.each(STORES)('API keys on %s', (store) => {
 
 describe('an API key in open mode', () => {
   it('is not looked at, so its scope does not apply', async () => {
-    const api = await startApi(ANY_STORE);
+    const api = await startApi(ANY_STORE, {}, [FixtureModule]);
     await api.accounts.register('ada@example.com');
     const headers = bearer((await api.accounts.login('ada@example.com')).access);
     const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
-    const post = { title: 'A', content: 'B' };
-    expect(await api.post('/v1/posts', post, bearer(key))).toHaveStatus(201);
-    expect(await api.post('/v1/posts', post, bearer('psk_nonsense'))).toHaveStatus(201);
+    const sample = { text: 'A' };
+    expect(await api.post('/v1/samples', sample, bearer(key))).toHaveStatus(201);
+    expect(await api.post('/v1/samples', sample, bearer('psk_nonsense'))).toHaveStatus(201);
     await api.stop();
   });
 });

@@ -11,6 +11,7 @@ import { AppError } from '../src/platform/http/errors/errors.js';
 import { Id } from '../src/platform/http/validation/id.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { statementsOf } from './support/statements.js';
 import { STORES, type StoreName } from './support/stores.js';
 
@@ -173,7 +174,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   let staff: Record<string, string>;
   let transactions: Transactions;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [NotesModule]);
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [NotesModule, FixtureModule]);
     transactions = api.app.get(Transactions);
     await transactions.execute(NOTES[store]);
     await transactions.execute(`INSERT INTO audited_notes (text) VALUES ('first')`);
@@ -231,18 +232,18 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
         '/notes/1',
       ]);
     }
-    const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;
+    const { id } = (await api.post('/v1/samples', { text: 'T' }, staff)).body.data;
     for (const path of [`00${id}`, `+${id}/`]) {
-      const reply = await api.patch(`/v1/posts/${path}`, { title: 'U' }, staff);
-      expect(await subjectsOf(reply)).toEqual([`/v1/posts/${id}`]);
+      const reply = await api.patch(`/v1/samples/${path}`, { text: 'U' }, staff);
+      expect(await subjectsOf(reply)).toEqual([`/v1/samples/${id}`]);
     }
   });
 
   it.each([
     '/%6eotes/%31',
     '/notes/1/',
-    '/notes/1?x=/v1/posts/9#y',
-    '/notes/1;/v1/posts/9',
+    '/notes/1?x=/v1/samples/9#y',
+    '/notes/1;/v1/samples/9',
     'http://other.example.com/notes/1',
   ])('names the same path for another form of it, if the service names none: %s', async (url) => {
     const reply = await put(url);
@@ -255,10 +256,10 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   it('does not exist for a request that changed nothing, was rejected or rolled back', async () => {
     expect(await subjectsOf(await api.post('/notes/rollback', {}, staff))).toEqual([]);
 
-    const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;
+    const { id } = (await api.post('/v1/samples', { text: 'T' }, staff)).body.data;
     const other = { ...staff, 'if-match': '"other"' };
-    for (const change of [{ title: 'U' }, { status: 'published' }]) {
-      const reply = await api.patch(`/v1/posts/${id}`, change, other);
+    for (const change of [{ text: 'U' }, { status: 'done' }]) {
+      const reply = await api.patch(`/v1/samples/${id}`, change, other);
       expect(reply).toBeError('PRECONDITION_FAILED');
       expect(await subjectsOf(reply)).toEqual([]);
     }
@@ -298,27 +299,20 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   });
 
   it('exists once for each change of a mutation, with the subject of REST', async () => {
-    const created = await api.graphql(
-      'mutation { createUser(input: { name: "B", email: "" }) { id } }',
-      {},
-      staff,
-    );
-    const user = `/v2/users/${created.body.data.createUser.id}`;
-    expect(await subjectsOf(created)).toEqual([user]);
-    expect(await subjectsOf(await api.patch(user, { name: 'C' }, staff))).toEqual([user]);
-    expect(await subjectsOf(await api.patch(user.replace('v2', 'v1'), { name: 'D' }, staff))).toEqual([user]);
+    const created = await api.graphql('mutation { createSample(input: { text: "B" }) { id } }', {}, staff);
+    const { id } = created.body.data.createSample;
+    const sample = `/v1/samples/${id}`;
+    expect(await subjectsOf(created)).toEqual([sample]);
+    expect(await subjectsOf(await api.patch(sample, { text: 'C' }, staff))).toEqual([sample]);
+    expect(await subjectsOf(await api.put(sample, { text: 'D' }, staff))).toEqual([sample]);
 
     const several = await api.graphql(
-      `mutation { a: updateUser(id: "001", input: { name: "A" }) { id } b: updateUser(id: "1", input: { name: "B" }) { id }
-        c: createUser(input: { name: "C", email: "" }) { id } }`,
+      `mutation { a: updateSample(id: "00${id}", input: { text: "A" }) { id } b: updateSample(id: "${id}", input: { text: "B" }) { id }
+        c: createSample(input: { text: "C" }) { id } }`,
       {},
       staff,
     );
-    expect(await subjectsOf(several)).toEqual([
-      '/v2/users/1',
-      '/v2/users/1',
-      `/v2/users/${several.body.data.c.id}`,
-    ]);
+    expect(await subjectsOf(several)).toEqual([sample, sample, `/v1/samples/${several.body.data.c.id}`]);
   });
 
   it('exists once for a mutation without events, and not for one that fails', async () => {
@@ -336,8 +330,8 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
 
 describe.each(STORES)('an anonymous write on %s', (store) => {
   it('adds no audit entry', async () => {
-    const api = await startApi(store, {}, []);
-    const statements = await statementsOf(() => api.posts.create());
+    const api = await startApi(store, {}, [FixtureModule]);
+    const statements = await statementsOf(() => api.samples.create());
 
     expect(statements.filter((sql) => sql.includes('events'))).not.toEqual([]);
     expect(statements.filter((sql) => sql.includes('audit_entries'))).toEqual([]);

@@ -6,12 +6,10 @@ import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { patiently, times } from './support/concurrent.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { untilBlocked } from './support/until-blocked.js';
-
-const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
@@ -36,11 +34,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
   afterAll(() => api.stop());
 
   const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
-  /** Retries a 503, as clients do when the service is overloaded. */
-  const refreshPatiently = async (token: string): Promise<Reply> => {
-    const reply = await refresh(token);
-    return reply.status === 503 ? refreshPatiently(token) : reply;
-  };
+  const refreshPatiently = (token: string) => patiently(() => refresh(token), 10);
   const logins = async (email: string) =>
     (await api.app
       .get(Queries)

@@ -3,13 +3,18 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { startApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE } from './support/stores.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 
 (hasBrowser ? describe : describe.skip)('a page of another origin in a browser', () => {
   it.each([
-    ['with any origin', () => ({}), ['Author', 'open']],
-    ['with its origin in CORS_ORIGINS', (origin: string) => ({ CORS_ORIGINS: origin }), ['Author', 'open']],
+    ['with any origin', () => ({}), ['Some text', 'open']],
+    [
+      'with its origin in CORS_ORIGINS',
+      (origin: string) => ({ CORS_ORIGINS: origin }),
+      ['Some text', 'open'],
+    ],
     ['with another one', () => ({ CORS_ORIGINS: 'https://a.example' }), ['TypeError', 'error']],
   ])('uses GraphQL over HTTP and WebSocket %s', async (_, settings, expected) => {
     const site = createServer((_request, response) => {
@@ -17,23 +22,24 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const api = await startApi(ANY_STORE, settings(origin));
+    const api = await startApi(ANY_STORE, settings(origin), [FixtureModule]);
+    await api.samples.create();
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/graphql`;
     const browser = await launchBrowser();
     const page = await browser.newPage();
     await page.goto(origin);
 
-    const name = await page.evaluate(
+    const text = await page.evaluate(
       (to) =>
         fetch(to, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
-          body: '{"query":"{ users { name } }"}',
+          body: '{"query":"{ samples { nodes { text } } }"}',
         })
           .then((reply) => reply.json())
           .then(
-            ({ data }: any) => data.users[0].name,
+            ({ data }: any) => data.samples.nodes[0].text,
             (error: Error) => error.name,
           ),
       url,
@@ -47,7 +53,7 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
       url.replace('http', 'ws'),
     );
 
-    expect([name, event]).toEqual(expected);
+    expect([text, event]).toEqual(expected);
     await browser.close();
     await api.stop();
     site.close();

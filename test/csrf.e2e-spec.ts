@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule } from './support/access.module.js';
 import { bearer, type Session, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 describe.each(STORES)('a request with a session cookie on %s', (store) => {
@@ -10,7 +11,7 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
   let other: Session;
   let access: string;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [AccessModule]);
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [AccessModule, FixtureModule]);
     ({ id } = await api.accounts.register('ada@example.com'));
     await api.accounts.register('eve@example.com');
     session = await api.accounts.session('ada@example.com');
@@ -34,19 +35,19 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
       const headers = { ...session.cookie, ...token };
       expect(await api.put('/auth/me/', { name: 'Eve' }, headers)).toBeError('CSRF_FAILED');
       expect(await api.patch('/auth/me/', '{broken', headers)).toBeError('CSRF_FAILED');
-      expect(await api.post('/v1/posts', { title: 'T', content: 'C' }, headers)).toBeError('CSRF_FAILED');
-      expect(await api.delete('/v1/posts/1', headers)).toBeError('CSRF_FAILED');
+      expect(await api.post('/v1/samples', { text: 'T' }, headers)).toBeError('CSRF_FAILED');
+      expect(await api.delete('/v1/samples/1', headers)).toBeError('CSRF_FAILED');
       expect(await api.delete('/auth/session/', headers)).toBeError('CSRF_FAILED');
       expect(await api.post('/auth/change-password/', {}, headers)).toBeError('CSRF_FAILED');
     }
     expect((await api.get('/auth/me/', session.cookie)).text).toBe(before.text);
-    expect(await api.posts.count()).toBe(0);
+    expect(await api.samples.count()).toBe(0);
   });
 
   it('is accepted with the CSRF token of the session', async () => {
-    const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, session.headers);
+    const created = await api.post('/v1/samples', { text: 'T' }, session.headers);
     expect(created).toHaveStatus(201);
-    expect(await api.delete(`/v1/posts/${created.body.data.id}`, session.headers)).toHaveStatus(204);
+    expect(await api.delete(`/v1/samples/${created.body.data.id}`, session.headers)).toHaveStatus(204);
     expect(await api.put('/auth/me/', { name: 'Ada' }, session.headers)).toHaveStatus(200);
   });
 
@@ -59,8 +60,8 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
   it('needs no CSRF token where credentials are ignored', async () => {
     const login = { email: 'nobody@example.com', password: 'x' };
     expect(await api.post('/auth/login/', login, session.cookie)).toBeError('UNAUTHENTICATED');
-    const open = await startApi(store);
-    const reply = await open.post('/v1/posts', { title: 'T', content: 'C' }, session.cookie);
+    const open = await startApi(store, {}, [FixtureModule]);
+    const reply = await open.post('/v1/samples', { text: 'T' }, session.cookie);
     expect(reply).toHaveStatus(201);
     await open.stop();
   });
@@ -81,9 +82,9 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
 
   it('is anonymous if the cookie is invalid', async () => {
     for (const cookie of ['session=garbage', `${session.cookie.cookie}x`, '__Host-session=x.y']) {
-      expect(await api.get('/v1/posts', { cookie })).toHaveStatus(200);
+      expect(await api.get('/v1/samples', { cookie })).toHaveStatus(200);
       expect(await api.get('/auth/me/', { cookie })).toBeError('UNAUTHENTICATED');
-      expect(await api.post('/v1/posts', {}, { cookie })).toBeError('UNAUTHENTICATED');
+      expect(await api.post('/v1/samples', {}, { cookie })).toBeError('UNAUTHENTICATED');
       expect((await api.graphql('{ forEveryone }', {}, { cookie })).body).toEqual({
         data: { forEveryone: null },
       });
@@ -92,9 +93,8 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
 
   describe('over GraphQL', () => {
     it('is rejected without the CSRF token, both for queries and for mutations', async () => {
-      const count = async () => (await api.get('/v2/users')).body.meta.total;
-      const before = await count();
-      const mutation = 'mutation { createUser(input: { name: "A", email: "" }) { name } }';
+      const before = await api.samples.count();
+      const mutation = 'mutation { createSample(input: { text: "A" }) { text } }';
       for (const [, token] of wrongTokens()) {
         for (const query of ['{ forEveryone }', mutation]) {
           const reply = await api.graphql(query, {}, { ...session.cookie, ...token });
@@ -104,7 +104,7 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
           });
         }
       }
-      expect(await count()).toBe(before);
+      expect(await api.samples.count()).toBe(before);
     });
 
     it('uses the account of the session, or that of a bearer token if there is one', async () => {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
@@ -19,21 +20,22 @@ import { migrate } from '../src/platform/database/migrate.js';
 import { migrations } from '../src/platform/database/migrations/index.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { Post } from '../src/posts/post.entity.js';
-import { User } from '../src/users/user.entity.js';
-import { startApi, startApiOn, type TestApi } from './support/api.js';
+import { PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
+import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { createStore, ifEmbedded, STORES } from './support/stores.js';
+import { createStore, DIRECT, ifEmbedded, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
 import { onlyFake } from './support/fake-timers.js';
 
 const MISTAKES: Readonly<Record<string, string>> = {
-  'a misspelt table': 'SELECT id FROM postss',
-  'a misspelt column': 'SELECT idd FROM posts',
-  'a missing value': 'SELECT id FROM posts WHERE id = $1 OR id = $2',
+  'a misspelt table': 'SELECT id FROM accountss',
+  'a misspelt column': 'SELECT idd FROM accounts',
+  'a missing value': 'SELECT id FROM accounts WHERE id = $1 OR id = $2',
 };
+
+const FIELDS = { text: 'Some text', status: SampleStatus.open, counter: 0 };
 
 @Controller('mistakes')
 @Public()
@@ -64,7 +66,7 @@ class MistakesModule {}
 describe.each(STORES)('the database on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -74,20 +76,16 @@ describe.each(STORES)('the database on %s', (store) => {
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('contains the default author', async () => {
-    const users: Repository<User> = api.app.get(getRepositoryToken(User));
-
-    expect(await users.findOneByOrFail({ id: 1 })).toMatchObject({ id: 1, name: 'Author', email: '' });
-  });
-
   it('reads entities with numbers and dates', async () => {
-    const { id, created_at } = await api.posts.create();
-    const posts: Repository<Post> = api.app.get(getRepositoryToken(Post));
+    const { id, created_at } = await api.samples.create();
+    const account = await api.accounts.register('ada@example.com');
+    const samples: Repository<Sample> = api.app.get(getRepositoryToken(Sample));
+    await samples.update({ id }, { accountId: account.id });
 
-    const post = await posts.findOneOrFail({ where: { id }, relations: { author: true } });
+    const sample = await samples.findOneOrFail({ where: { id }, relations: { account: true } });
 
-    expect(post).toMatchObject({ id, authorId: 1, createdAt: new Date(created_at) });
-    expect(post.author).toMatchObject({ id: 1, name: 'Author' });
+    expect(sample).toMatchObject({ id, accountId: account.id, createdAt: new Date(created_at) });
+    expect(sample.account).toMatchObject({ id: account.id, name: 'Ada' });
   });
 
   it('stores entities with times to the millisecond', async () => {
@@ -95,10 +93,10 @@ describe.each(STORES)('the database on %s', (store) => {
     const { transactions, queries } = api.app.get(Database);
 
     const { id } = await transactions.run((manager) =>
-      manager.save(User, { name: 'Ada', email: '', createdAt, updatedAt: createdAt }),
+      manager.save(Sample, { ...FIELDS, createdAt, updatedAt: createdAt }),
     );
 
-    expect(await queries.one('SELECT id, created_at FROM users WHERE id = :id', { id })).toEqual({
+    expect(await queries.one('SELECT id, created_at FROM samples WHERE id = :id', { id })).toEqual({
       id,
       created_at: createdAt.toISOString(),
     });
@@ -162,18 +160,19 @@ describe.each(STORES)('the database on %s', (store) => {
 
   it('joins nested units of work into one', async () => {
     const { transactions } = api.app.get(Database);
-    const before = await api.posts.count();
+    const { id } = await api.samples.create();
+    const before = await api.samples.count();
 
     const outer = transactions.run(async (manager) => {
-      await transactions.execute("UPDATE posts SET title = 'Within' WHERE id = 1");
-      await transactions.run((inner) => inner.query("UPDATE posts SET content = 'Within' WHERE id = 1"));
-      await manager.query('DELETE FROM posts WHERE id = 1');
+      await transactions.execute("UPDATE samples SET text = 'Within' WHERE id = :id", { id });
+      await transactions.run((inner) => inner.query(`UPDATE samples SET counter = 7 WHERE id = ${id}`));
+      await manager.query(`DELETE FROM samples WHERE id = ${id}`);
       throw new Error('No');
     });
 
     await expect(outer).rejects.toThrow('No');
-    expect(await api.posts.count()).toBe(before);
-    expect(await api.posts.get(1)).toMatchObject({ title: 'A title', content: 'Some content' });
+    expect(await api.samples.count()).toBe(before);
+    expect(await api.samples.get(id)).toMatchObject({ text: 'Some text', counter: 0 });
   });
 
   it('replaces placeholders, and keeps colons in literals, identifiers and comments', async () => {
@@ -199,12 +198,14 @@ describe.each(STORES)('the database on %s', (store) => {
   it('responds with 503 while migrations are pending', async () => {
     const bare = await startApi(store, { MIGRATE: 'off' });
 
-    expect(await bare.get('/v1/posts')).toBeError('SERVICE_UNAVAILABLE');
-    expect(await bare.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('SERVICE_UNAVAILABLE');
+    const registration = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
+    expect(await bare.get('/.well-known/jwks.json')).toBeError('SERVICE_UNAVAILABLE');
+    expect(await bare.post('/auth/register/', registration)).toBeError('SERVICE_UNAVAILABLE');
     expect(await bare.get('/health')).toHaveStatus(200);
 
     await migrate(bare.config);
-    expect(await bare.get('/v1/posts')).toHaveStatus(200);
+    expect(await bare.get('/.well-known/jwks.json')).toHaveStatus(200);
+    expect(await bare.post('/auth/register/', registration)).toHaveStatus(201);
     expect(await bare.get('/health/ready')).toHaveStatus(200);
     await bare.stop();
   });
@@ -233,7 +234,7 @@ ifEmbedded(describe)('the embedded database', () => {
   });
 
   it('shrinks its log after a burst of writes', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const file = join((api.config.store as SqliteStore).directory, 'database.sqlite-wal');
     await api.app.get(Transactions).run(async (manager) => {
       await manager.query('CREATE TABLE bytes (content blob)');
@@ -242,22 +243,22 @@ ifEmbedded(describe)('the embedded database', () => {
     expect(statSync(file).size).toBeGreaterThan(40_000_000);
 
     // The next checkpoint lets the log begin again.
-    for (let n = 0; n < 5; n++) await api.posts.create();
+    for (let n = 0; n < 5; n++) await api.samples.create();
     expect(statSync(file).size).toBeLessThanOrEqual(8 * 1024 * 1024);
     await api.stop();
   });
 
   it('commits concurrent writes together, each with its own result', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const { transactions, queries } = api.app.get(Database);
     await transactions.execute(
       `CREATE TABLE numbers (n integer UNIQUE,
-         post_id integer REFERENCES posts (id) DEFERRABLE INITIALLY DEFERRED)`,
+         sample_id integer REFERENCES samples (id) DEFERRABLE INITIALLY DEFERRED)`,
     );
-    await api.posts.create();
-    const insert = (n: number, postId = 1) =>
+    await api.samples.create();
+    const insert = (n: number, sampleId = 1) =>
       transactions
-        .execute<{ n: number }>('INSERT INTO numbers VALUES (:n, :postId) RETURNING n', { n, postId })
+        .execute<{ n: number }>('INSERT INTO numbers VALUES (:n, :sampleId) RETURNING n', { n, sampleId })
         .then(
           ([row]) => row!.n,
           ({ code }: { code: string }) => code,
@@ -278,12 +279,12 @@ ifEmbedded(describe)('the embedded database', () => {
   });
 
   it('times out each write at its own deadline while a transaction is under way', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi('SQLite', {}, [FixtureModule]);
     const database = api.app.get(Database);
     const writer = () => database.pools().find(({ name }) => name === 'writer')!;
     const { promise: gate, resolve: end } = Promise.withResolvers<void>();
     const transaction = database.transactions.run(async (manager) => {
-      await manager.query('UPDATE posts SET version = version');
+      await manager.query('UPDATE samples SET version = version');
       await gate;
     });
     await until('the transaction has begun', () => writer().used === 1);
@@ -291,7 +292,7 @@ ifEmbedded(describe)('the embedded database', () => {
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {
       const create = async (waiting: number) => {
-        const reply = api.post('/v1/posts', { title: 'T', content: 'C' });
+        const reply = api.post('/v1/samples', { text: 'T' });
         await until('it waits', () => writer().pending === pending + waiting);
         return { reply };
       };
@@ -350,8 +351,8 @@ ifEmbedded(describe)('the embedded database', () => {
   });
 
   it('continues to serve reads while another process writes, and times out pending writes', async () => {
-    const api = await startApi('SQLite');
-    await api.posts.create();
+    const api = await startApi('SQLite', {}, [FixtureModule]);
+    await api.samples.create();
     const other = await commandDataSource(api.config).initialize();
     const writer = other.createQueryRunner();
     await writer.startTransaction();
@@ -359,7 +360,7 @@ ifEmbedded(describe)('the embedded database', () => {
     let elapsed = 0;
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() + elapsed);
-    const create = () => api.post('/v1/posts', { title: 'T', content: 'C' });
+    const create = () => api.post('/v1/samples', { text: 'T' });
     const ended: string[] = [];
     const waiting = () => api.app.get(Database).pools()[0]!.pending;
     const writes = Promise.all([1, 2, 3].map(create)).finally(() => ended.push('the first writes'));
@@ -367,7 +368,7 @@ ifEmbedded(describe)('the embedded database', () => {
     elapsed += 2500;
     const later = create().finally(() => ended.push('the last write'));
     await until('it waits', () => waiting() === 3);
-    expect(await api.get('/v1/posts/1')).toHaveStatus(200);
+    expect(await api.get('/v1/samples/1')).toHaveStatus(200);
     expect(ended).toEqual([]);
     elapsed += 2000;
     for (const reply of await writes) expect(reply).toBeError('SERVICE_UNAVAILABLE');
@@ -390,8 +391,8 @@ it('PostgreSQL prepares a statement once, or never, as configured', async () => 
       DATABASE_PREPARED_STATEMENTS: setting,
       DATABASE_POOL_SIZE: '1',
     });
-    const { id } = await api.posts.create();
-    for (let n = 0; n < 5; n++) await api.posts.get(id);
+    const queries = api.app.get(Queries);
+    for (let n = 0; n < 5; n++) await queries.one('SELECT id FROM accounts WHERE id = :n', { n });
 
     const prepared = await api.app.get(Database).source.query('SELECT statement FROM pg_prepared_statements');
     const reads = prepared.filter(({ statement }: { statement: string }) =>
@@ -402,15 +403,37 @@ it('PostgreSQL prepares a statement once, or never, as configured', async () => 
   }
 });
 
+it.each([
+  ['none', 1],
+  ['transaction', 0],
+])('with DATABASE_POOLER=%s, %d connection of PostgreSQL listens to signals', async (pooler, expected) => {
+  const { environment, ...testStore } = await createStore('PostgreSQL', DIRECT);
+  const api = await startApiOn({ ...environment, DATABASE_POOLER: pooler }, [], () => testStore.remove());
+  const { source } = api.app.get(Database);
+  const listening = async () => {
+    const [row] = await source.query(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+    );
+    return row.count;
+  };
+  // The connection is opened in the background.
+  if (expected === 0) await sleep(500);
+  else await until('it is open', async () => (await listening()) > 0);
+
+  expect(await listening()).toBe(expected);
+  await api.stop();
+});
+
 describe('PostgreSQL with other settings', () => {
   it('stores and reads dates under another DateStyle', async () => {
-    const api = await startApi('PostgreSQL');
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     const [{ name }] = await api.app.get(Database).source.query('SELECT current_database() AS name');
     await api.app.get(Database).source.query(`ALTER DATABASE ${name} SET datestyle = 'German'`);
     const again = await api.restart();
 
-    const { created_at, id } = await again.posts.create();
-    expect(await again.posts.get(id)).toMatchObject({ created_at });
+    const { created_at, id } = await again.samples.create();
+    expect(await again.samples.get(id)).toMatchObject({ created_at });
     expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
     await again.stop();
   });
@@ -422,7 +445,7 @@ describe('PostgreSQL with other settings', () => {
   ])(
     'that the address asks for and the server does not have stop the start: %s',
     async (parameter, cause) => {
-      const { environment, ...testStore } = await createStore('PostgreSQL');
+      const { environment, ...testStore } = await createStore('PostgreSQL', DIRECT);
       const url = new URL(environment['DATABASE_URL']!);
       url.search = [url.search.slice(1), parameter].filter(Boolean).join('&');
 
@@ -444,16 +467,18 @@ describe('PostgreSQL with other settings', () => {
       for (const each of [client, server]) each.on('error', () => undefined);
     }).listen(join(folder, '.s.PGSQL.5432'));
     const url = `postgres://${username}:${password}@${pathname}?host=${folder}`;
-    const api = await startApiOn({ ...environment, DATABASE_URL: url }, [], () => testStore.remove());
+    const api = await startApiOn({ ...environment, DATABASE_URL: url }, [FixtureModule], () =>
+      testStore.remove(),
+    );
 
-    expect((await api.posts.create()).id).toBe(1);
+    expect((await api.samples.create()).id).toBe(1);
     expect(await api.get('/health/ready')).toHaveStatus(200);
     await api.stop();
     socket.close();
   });
 
   it('is rejected with a sentence if the role may not create tables', async () => {
-    const { environment, ...testStore } = await createStore('PostgreSQL', { empty: true });
+    const { environment, ...testStore } = await createStore('PostgreSQL', { ...DIRECT, empty: true });
     const url = new URL(environment['DATABASE_URL']!);
     const server = new Client(url.href);
     await server.connect();

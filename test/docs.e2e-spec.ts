@@ -33,6 +33,16 @@ describe.each(files)('%s', (file) => {
 
     expect(broken).toEqual([]);
   });
+
+  it('names no file that does not exist', () => {
+    const named = [...readFileSync(file, 'utf8').matchAll(/`((?:\w[\w.-]*\/){2,}[\w.-]+\.\w+)`/g)].map(
+      ([, path]) => path!,
+    );
+    // The folder of a module that a guide makes, or that was removed, does not exist.
+    const missing = named.filter((path) => existsSync(dirname(path)) && !existsSync(path));
+
+    expect(missing).toEqual([]);
+  });
 });
 
 /** The parts of a file that a guide shows, with `…` between them. */

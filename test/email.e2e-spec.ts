@@ -4,6 +4,7 @@ import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { MailQueue, MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { times } from './support/concurrent.js';
 import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -12,9 +13,6 @@ const HOUR = 3600_000;
 
 /** After it, another mail may be sent to an address. */
 const MINUTE = 61_000;
-
-const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
@@ -12,26 +11,19 @@ const [FIRST, SECOND] = [randomBytes(32), randomBytes(32)];
 const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(32)];
 const EMAIL = 'ada@example.com';
 
-async function fill(api: TestApi): Promise<{ totp: string; webhook: string }> {
+async function fill(api: TestApi): Promise<string> {
   await api.accounts.register(EMAIL);
-  await api.accounts.admin().setStaff(EMAIL, true);
   const headers = bearer((await api.accounts.login(EMAIL)).access);
-  const webhook = { url: 'http://127.0.0.1:9/', types: ['*'] };
-  const created = await api.post('/v1/webhooks', webhook, headers);
-  const { id } = created.body.data;
-  const rotated = await api.post(`/v1/webhooks/${id}/rotate-secret`, {}, headers);
-  await api.post(`/v1/webhooks/${id}/rotate-secret`, {}, headers);
   const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
-  return { totp: secret, webhook: rotated.body.data.secret };
+  return secret;
 }
 
 const stored = async (api: TestApi): Promise<string[]> =>
-  [
-    ...(await api.app.get(Queries).all<any>('SELECT secret, replaced_secrets FROM webhooks')),
-    ...(await api.app.get(Queries).all<any>('SELECT secret FROM totp_factors')),
-  ].flatMap((row) => Object.values<string>(row));
+  (await api.app.get(Queries).all<{ secret: string }>('SELECT secret FROM totp_factors')).map(
+    ({ secret }) => secret,
+  );
 
 /** Both steps of a login, with a code that was not used yet. */
 async function logIn(api: TestApi, totp: string, steps: number): Promise<Record<string, string>> {
@@ -49,19 +41,17 @@ describe.each(STORES)('stored secrets on %s', (store) => {
     const testStore = await createStore(store);
     const environment = { ...testStore.environment, JWT_SECRET: OLD };
     let api = await startApiOn(environment);
-    const { totp, webhook } = await fill(api);
+    const totp = await fill(api);
     const first = await stored(api);
-    expect(first).toHaveLength(3);
+    expect(first).toHaveLength(1);
     for (const value of first) expect(value).toMatch(/^\$aes-256-gcm\$v1\$[\da-f]{16}\$[\w-]+$/);
     expect(first.join()).not.toContain(totp);
-    expect(first.join()).not.toContain(webhook);
 
     // From the derived key to one of its own, and to a second one.
     api = await api.restart({ encryptionKey: FIRST });
     await logIn(api, totp, 1);
     api = await api.restart({ encryptionKey: FIRST, jwtSecret: NEW, jwtSecretPrevious: OLD });
-    const headers = await logIn(api, totp, 2);
-    expect(await api.post('/v1/webhooks/1/rotate-secret', {}, headers)).toHaveStatus(200);
+    await logIn(api, totp, 2);
     await api.app.close();
     const keys = {
       ENCRYPTION_KEY: SECOND.toString('base64'),
@@ -69,7 +59,7 @@ describe.each(STORES)('stored secrets on %s', (store) => {
     };
     const settings = { ...testStore.environment, JWT_SECRET: NEW, JWT_SECRET_PREVIOUS: OLD, ...keys };
     const result = await runCommand('account', ['reencrypt'], { environment: settings });
-    expect(result.output).toContain('3 values encrypted with the current key');
+    expect(result.output).toContain('1 value encrypted with the current key');
     const again = await runCommand('account', ['reencrypt'], { environment: settings });
     expect(again.output).toContain('0 values encrypted with the current key');
 
@@ -90,31 +80,8 @@ describe.each(STORES)('stored secrets on %s', (store) => {
     const restarted = api.restart({ jwtSecret: NEW });
 
     await expect(restarted).rejects.toThrow(
-      /^ENCRYPTION_KEY and JWT_SECRET decrypt not all values of (webhooks|totp_factors)\.\w+: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS/,
+      /^ENCRYPTION_KEY and JWT_SECRET decrypt not all values of totp_factors\.secret: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS/,
     );
     await api.stop();
-  });
-
-  it('of webhooks that an earlier version stored as text sign deliveries, and are encrypted by the command', async () => {
-    const testStore = await createStore(store);
-    const environment = { ...testStore.environment, JWT_SECRET: OLD };
-    const api = await startApiOn(environment);
-    await api.accounts.register(EMAIL);
-    await api.accounts.admin().setStaff(EMAIL, true);
-    const headers = bearer((await api.accounts.login(EMAIL)).access);
-    await api.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', types: ['*'] }, headers);
-    const secret = `whsec_${'a'.repeat(43)}=`;
-    await api.app.get(Transactions).execute('UPDATE webhooks SET secret = :secret', { secret });
-
-    const rotated = await api.post('/v1/webhooks/1/rotate-secret', {}, headers);
-    expect(rotated).toHaveStatus(200);
-    await api.app.get(Transactions).execute('UPDATE webhooks SET secret = :secret', { secret });
-    await api.app.close();
-    await runCommand('account', ['reencrypt'], { environment });
-
-    const after = await startApiOn(environment);
-    expect((await stored(after)).join()).not.toContain(secret);
-    await after.app.close();
-    await testStore.remove();
   });
 });

@@ -3,27 +3,34 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
-import { insertUsers } from '../src/users/user-batch.js';
-import { Database } from '../src/platform/database/database.js';
+import { DataSource } from 'typeorm';
 import { RequestContext } from '../src/platform/http/request-context.js';
 import { Operation } from '../src/platform/graphql/loading/operation.js';
 import { startApi, type TestApi } from './support/api.js';
+import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 
-const NESTED =
-  '{ users(limit: 10) { posts(limit: 10) { author { posts(limit: 10) { title author { name } } } } } }';
-const MOST_OBJECTS = '{ users(limit: 100) { posts(limit: 90) { title author { name } } } }';
+const GROUPS = 'samples(status: done, first:';
+const NESTED = `{ ${GROUPS} 10) { nodes { peers(limit: 10) { first { peers(limit: 10) { id first { id } } } } } } }`;
+const MOST_OBJECTS = `{ ${GROUPS} 100) { nodes { counter peers(limit: 90) { id first { counter } } } } }`;
 
 describe.each(STORES)('long operations of GraphQL on %s', (store) => {
   let api: TestApi;
   let port: number;
   beforeAll(async () => {
-    api = await startApi(store);
-    const users = Array.from({ length: 99 }, (_, n) => ({ name: `User ${n}`, email: '' }));
-    const titles = Array.from({ length: 90 }, (_, n) => `Post ${n}`);
-    for (const id of await insertUsers(api.app.get(Database), users, new Date()))
-      await api.posts.createBy(id, titles);
+    api = await startApi(store, {}, [FixtureModule]);
+    // The last hundred have different counters, and each of these ninety samples.
+    const [text, status, createdAt] = ['Some text', SampleStatus.done, new Date()];
+    const group = Array.from({ length: 100 }, (_, counter) => ({
+      counter: counter + 1,
+      text,
+      status,
+      createdAt,
+    }));
+    const samples = api.app.get(DataSource).getRepository(Sample);
+    for (let n = 0; n < 90; n++) await samples.insert(group.map((row) => ({ ...row, updatedAt: createdAt })));
     await api.app.listen(0, '127.0.0.1');
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
@@ -63,10 +70,10 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
   });
 
   it('leave no memory reserved when a field fails while others are still loaded', async () => {
-    const content = 'x'.repeat(700);
-    for (let n = 0; n < 60; n++) await api.posts.create({ content });
-    const failing = `{ a: posts(after: "x") { nodes { id } }
-      user(id: "1") { posts(limit: 60) { author { posts(limit: 60) { content } } } } }`;
+    const text = 'x'.repeat(700);
+    for (let n = 0; n < 60; n++) await api.samples.create({ text, counter: 1000 });
+    const failing = `{ a: samples(after: "x") { nodes { id } }
+      samples(first: 1) { nodes { peers(limit: 60) { first { peers(limit: 60) { text } } } } } }`;
     for (let n = 0; n < 30; n++)
       expect((await api.graphql(failing)).body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     // The other fields are executed after the response: thirty times 2.5 MB would be more than there is for all.
@@ -83,31 +90,35 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
   });
 
   it('count the texts of mutations together with others', async () => {
-    const { id } = await api.posts.create({ content: 'x'.repeat(1_000_000) });
+    const { id } = await api.samples.create({ text: 'x'.repeat(1_000_000) });
     const holder = operationOf('192.0.2.1');
     Operation.of(holder).markLarge();
     await Operation.of(holder).reserve(64 * 1024 * 1024);
     const { status, body } = await api.graphql(
-      `mutation { updatePost(id: ${id}, input: { title: "New" }) { title content } }`,
+      `mutation { updateSample(id: ${id}, input: { counter: 7 }) { counter text } }`,
     );
     Operation.of(holder).end();
 
-    // It has changed the post, so it is no failure as a whole.
+    // It has changed the sample, so it is no failure as a whole.
     expect(status).toBe(200);
     expect(body.errors[0]).toMatchObject({
-      path: ['updatePost', 'content'],
+      path: ['updateSample', 'text'],
       extensions: { code: 'SERVICE_UNAVAILABLE' },
     });
-    expect((await api.posts.get(id)).title).toBe('New');
-    await api.delete(`/v1/posts/${id}`);
+    expect((await api.samples.get(id)).counter).toBe(7);
+    await api.delete(`/v1/samples/${id}`);
   });
 
   it('return all objects', async () => {
     const { body } = await api.graphql(MOST_OBJECTS);
-    expect(body.data.users).toHaveLength(100);
-    for (const { posts } of body.data.users.slice(1)) {
-      expect(posts).toHaveLength(90);
-      expect(posts[0].title).toBe('Post 89');
+    const { nodes } = body.data.samples;
+    expect(nodes.map(({ counter }: any) => counter)).toEqual(Array.from({ length: 100 }, (_, n) => 100 - n));
+    for (const { counter, peers } of nodes) {
+      expect(peers).toHaveLength(90);
+      for (const [n, { id, first }] of peers.entries()) {
+        expect(Number(id)).toBe(counter + 100 * (89 - n));
+        expect(first).toEqual({ counter });
+      }
     }
   });
 
@@ -118,7 +129,7 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     const [query, mutation] = await Promise.all([
       api.graphql(MOST_OBJECTS),
       api.graphql(
-        `mutation { createUser(input: { name: "Ada" }) { name posts { author { posts { id } } } } }`,
+        `mutation { createSample(input: { text: "A", counter: 2000 }) { id peers { first { peers { id } } } } }`,
       ),
     ]);
     Operation.of(holder).end();
@@ -135,28 +146,23 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     });
     // What it has changed is not reported as a failure.
     expect(mutation.status).toBe(200);
-    expect((await api.graphql(MOST_OBJECTS)).body.data.users).toHaveLength(100);
+    expect((await api.graphql(MOST_OBJECTS)).body.data.samples.nodes).toHaveLength(100);
   });
 });
 
 const TEXTS =
-  '{ user(id: 1) { posts { author { name posts(limit: 60) { authorId content etag id status updatedAt } } content } } }';
+  '{ sample(id: 1) { peers { first { counter peers(limit: 60) { accountId text etag id status updatedAt } } text } } }';
 
 describe.each(STORES)('the costliest operations of sixteen clients on %s', (store) => {
   it('do not end a process with little memory', async () => {
     const testStore = await createStore(store);
-    const service = await Service.start({
+    const settings = {
       ...testStore.environment,
       TRUST_PROXY: '127.0.0.1',
       NODE_OPTIONS: '--max-old-space-size=300',
-    });
-    for (let n = 0; n < 100; n++) {
-      const content = `${n} `.padEnd(800, 'x');
-      await service.fetch('/v1/posts', {
-        method: 'POST',
-        body: JSON.stringify({ title: 'A title', content }),
-      });
-    }
+    };
+    const service = await Service.withFixture(settings);
+    for (let n = 0; n < 100; n++) await service.create(`${n} `.padEnd(800, 'x'));
     const results = await Promise.all(
       Array.from({ length: 16 }, async (_, n) => {
         const headers = { 'content-type': 'application/json', 'x-forwarded-for': `192.0.2.${n}` };

@@ -16,59 +16,60 @@ import {
 } from '../src/platform/changes/index.js';
 import { SubscriberPositions } from '../src/platform/changes/subscribers/subscriber-positions.js';
 import { Subscription } from '../src/platform/changes/subscribers/subscription.js';
-import { PostsService } from '../src/posts/posts.service.js';
 import { startApi, type TestApi } from './support/api.js';
+import { SamplesService } from './support/fixture/samples.service.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { migrate } from '../src/platform/database/migrate.js';
 import { until } from './support/until.js';
 
 /** The events that the subscribers of all applications in this file have received. */
-let handled: { app: object; title: string }[] = [];
+let handled: { app: object; text: string }[] = [];
 let inProcess: string[] = [];
 let failing: string | undefined;
 let attempts = 0;
 let running = 0;
 let hasOverlapped = false;
-/** The titles of the posts whose creation the subscriber that never fails has received. */
+/** The texts of the samples whose creation the subscriber that never fails has received. */
 const healthy: string[] = [];
 
 @Injectable()
-class PostWatcher {
-  @OnDurableEvent({ name: 'post-watcher', types: ['post.created'] })
+class SampleWatcher {
+  @OnDurableEvent({ name: 'sample-watcher', types: ['sample.created'] })
   async watch(event: StoredEvent): Promise<void> {
     running++;
     if (running > 1) hasOverlapped = true;
     await sleep(1);
     running--;
-    const { title } = event.data as { title: string };
-    if (title === failing) {
+    const { text } = event.data as { text: string };
+    if (text === failing) {
       attempts++;
       throw new Error('Not now');
     }
-    handled.push({ app: this, title });
+    handled.push({ app: this, text });
   }
 
-  @OnDurableEvent({ name: 'healthy', types: ['post.created', 'post.deleted'] })
+  @OnDurableEvent({ name: 'healthy', types: ['sample.created', 'sample.deleted'] })
   go({ data }: StoredEvent): void {
-    healthy.push((data as { title: string }).title);
+    healthy.push((data as { text: string }).text);
   }
 
-  @OnEvent('post.*')
+  @OnEvent('sample.*')
   see({ type, subject }: { type: string; subject: string }): void {
     inProcess.push(`${type} ${subject}`);
   }
 
-  @OnEvent('post.created')
+  @OnEvent('sample.created')
   fail(): void {
     throw new Error('A listener that fails changes nothing');
   }
 }
 
-@Module({ providers: [PostWatcher] })
+@Module({ providers: [SampleWatcher] })
 class WatchModule {}
 
-const titles = () => handled.map(({ title }) => title);
+const texts = () => handled.map(({ text }) => text);
 
 afterEach(() => {
   handled = [];
@@ -79,58 +80,58 @@ afterEach(() => {
 describe.each(STORES)('subscribers on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store, {}, [WatchModule]);
+    api = await startApi(store, {}, [FixtureModule, WatchModule]);
   });
   afterAll(() => api.stop());
 
   it('receive each event of their types, in order', async () => {
-    const expected = Array.from({ length: 30 }, (_, n) => `Title ${n}`);
-    for (const title of expected) await api.posts.create({ title });
-    await api.users.create();
+    const expected = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
+    for (const text of expected) await api.samples.create({ text });
+    await api.patch('/v1/samples/1', { counter: 1 });
 
     await until('all are handled', () => handled.length >= 30);
-    expect(titles()).toEqual(expected);
+    expect(texts()).toEqual(expected);
   });
 
   it('are retried in order until they succeed, without delaying other subscribers', async () => {
     attempts = 0;
     failing = 'Second';
-    for (const title of ['First', 'Second', 'Third']) await api.posts.create({ title });
+    for (const text of ['First', 'Second', 'Third']) await api.samples.create({ text });
     await until('it has failed', () => attempts > 0);
     await until('another one continues', () => healthy.includes('Third'));
-    expect(titles()).toEqual(['First']);
+    expect(texts()).toEqual(['First']);
 
     failing = undefined;
     await until('all are handled', () => handled.length >= 3);
-    expect(titles()).toEqual(['First', 'Second', 'Third']);
+    expect(texts()).toEqual(['First', 'Second', 'Third']);
   });
 
   it('in the process receive a change after its commit, and nothing that was rolled back', async () => {
     const transactions = api.app.get(Transactions);
-    const posts = api.app.get(PostsService, { strict: false });
+    const samples = api.app.get(SamplesService, { strict: false });
     let duringTransaction = -1;
     const { id } = await transactions.run(async () => {
-      const post = await posts.create({ title: 'A', content: 'B' });
+      const sample = await samples.create({ text: 'A' });
       duringTransaction = inProcess.length;
-      return post;
+      return sample;
     });
     await transactions
       .run(async () => {
-        await posts.create({ title: 'C', content: 'D' });
+        await samples.create({ text: 'C' });
         throw new Error('rolled back');
       })
       .catch(() => undefined);
-    await api.patch(`/v1/posts/${id}`, { status: 'published' });
-    await api.delete(`/v1/posts/${id}`);
+    await api.patch(`/v1/samples/${id}`, { status: 'done' });
+    await api.delete(`/v1/samples/${id}`);
 
     expect(duringTransaction).toBe(0);
-    const types = ['created', 'published', 'deleted'];
+    const types = ['created', 'updated', 'deleted'];
     await until('all have arrived', () => inProcess.length >= 3);
-    expect(inProcess).toEqual(types.map((type) => `post.${type} /v1/posts/${id}`));
+    expect(inProcess).toEqual(types.map((type) => `sample.${type} /v1/samples/${id}`));
   });
 
   it('skip events that another process has handled between the read and the claim', async () => {
-    await api.posts.create();
+    await api.samples.create();
     const [log, events, positions] = [
       api.app.get(EventLog, { strict: false }),
       api.app.get(EventStore, { strict: false }),
@@ -138,7 +139,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
     ];
     const start = await log.catchUp();
     await positions.add('late', start);
-    for (let n = 0; n < 3; n++) await api.posts.create();
+    for (let n = 0; n < 3; n++) await api.samples.create();
     await log.catchUp();
     const seen: number[] = [];
     let isFirst = true;
@@ -179,17 +180,17 @@ describe.each(STORES)('subscribers on %s', (store) => {
   });
 
   it('are named in a warning when a purge deletes events that they have not handled', async () => {
-    const own = await startApi(store, {}, [WatchModule]);
+    const own = await startApi(store, {}, [FixtureModule, WatchModule]);
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     attempts = 0;
     failing = 'Lost';
-    await own.posts.create({ title: 'Lost' });
-    await own.users.create();
+    await own.samples.create({ text: 'Lost' });
+    await own.patch('/v1/samples/1', { counter: 1 });
     await until('it has failed', () => attempts > 0);
     await until('another one has handled it', async () => {
       const positions = await own.app.get(SubscriberPositions, { strict: false }).all();
       const of = (name: string) => positions.find((row) => row.name === name)!.position;
-      return of('healthy') > of('post-watcher');
+      return of('healthy') > of('sample-watcher');
     });
 
     own.moveClock(8 * 24 * 3600_000);
@@ -201,7 +202,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
     warn.mockRestore();
     failing = undefined;
     await own.stop();
-    expect(lost.find(({ name }) => name === 'post-watcher')).toMatchObject({ events: 1 });
+    expect(lost.find(({ name }) => name === 'sample-watcher')).toMatchObject({ events: 1 });
     expect(lost.map(({ name }) => name)).not.toContain('healthy');
   });
 
@@ -211,19 +212,19 @@ describe.each(STORES)('subscribers on %s', (store) => {
   });
 
   it('continue at their position after a restart', async () => {
-    await api.posts.create({ title: 'Before' });
-    await until('it is handled', () => titles().includes('Before'));
+    await api.samples.create({ text: 'Before' });
+    await until('it is handled', () => texts().includes('Before'));
     const { config } = api;
     await api.app.close();
     // This application has no subscriber.
-    const without = await createApp(config);
-    await without.get(PostsService, { strict: false }).create({ title: 'Meanwhile', content: 'x' });
+    const without = await createApp(config, { modules: [FixtureModule] });
+    await without.get(SamplesService, { strict: false }).create({ text: 'Meanwhile' });
     await without.close();
     handled = [];
 
-    const again = await createApp(config, { modules: [WatchModule] });
+    const again = await createApp(config, { modules: [FixtureModule, WatchModule] });
     await until('it is handled', () => handled.length > 0);
-    expect(titles()).toEqual(['Meanwhile']);
+    expect(texts()).toEqual(['Meanwhile']);
     await again.close();
     api = await startApi(store);
   });
@@ -235,7 +236,7 @@ describe('on two replicas', () => {
   beforeAll(async () => {
     store = await createStore('PostgreSQL');
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
-    for (let n = 0; n < 2; n++) apps.push(await createApp(config, { modules: [WatchModule] }));
+    for (let n = 0; n < 2; n++) apps.push(await createApp(config, { modules: [FixtureModule, WatchModule] }));
   });
   afterAll(async () => {
     for (const app of apps) await app.close();
@@ -244,17 +245,17 @@ describe('on two replicas', () => {
 
   it('a subscriber runs on one replica at a time, and the other takes over when that one stops', async () => {
     hasOverlapped = false;
-    const create = (app: NestFastifyApplication, title: string) =>
-      app.get(PostsService, { strict: false }).create({ title, content: 'x' });
-    for (let n = 0; n < 20; n++) await create(apps[n % 2]!, `Title ${n}`);
+    const create = (app: NestFastifyApplication, text: string) =>
+      app.get(SamplesService, { strict: false }).create({ text });
+    for (let n = 0; n < 20; n++) await create(apps[n % 2]!, `Text ${n}`);
     await until('all are handled', () => handled.length >= 20);
-    const watchers = apps.map((app) => app.get(PostWatcher, { strict: false }));
-    const first = apps.splice(watchers.indexOf(handled.at(-1)!.app as PostWatcher), 1)[0]!;
+    const watchers = apps.map((app) => app.get(SampleWatcher, { strict: false }));
+    const first = apps.splice(watchers.indexOf(handled.at(-1)!.app as SampleWatcher), 1)[0]!;
     await first.close();
 
     await create(apps[0]!, 'The last');
-    await until('the other takes over', () => titles().includes('The last'));
-    expect(titles()).toEqual([...Array.from({ length: 20 }, (_, n) => `Title ${n}`), 'The last']);
+    await until('the other takes over', () => texts().includes('The last'));
+    expect(texts()).toEqual([...Array.from({ length: 20 }, (_, n) => `Text ${n}`), 'The last']);
     expect(hasOverlapped).toBe(false);
   });
 });
@@ -262,14 +263,14 @@ describe('on two replicas', () => {
 it.each(STORES)(
   'subscribers on %s start when the migrations run after the process has started',
   async (store) => {
-    const api = await startApi(store, { MIGRATE: 'off' });
+    const api = await startApi(store, { MIGRATE: 'off' }, [WatchModule]);
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE');
     await migrate(api.config);
 
     const registered = () =>
       api.app
         .get(Queries)
-        .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'webhooks'`)
+        .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'sample-watcher'`)
         .catch(() => []);
     await until('they have started', async () => (await registered()).length === 1);
     expect(await api.get('/health/ready')).toHaveStatus(200);

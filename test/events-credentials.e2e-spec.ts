@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/platform/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { EventClient } from './support/event-client.js';
+import { EventClient } from './support/events-client.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -53,7 +53,7 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     await until('four streams have ended', () => ended.every(({ isOver }) => isOver));
 
     await api.post('/v1/tickets', {}, { ...eve, 'idempotency-key': 'one' });
-    await api.post('/v1/posts', { title: 'A', content: 'B' }, eve);
+    await api.post('/v1/samples', { text: 'A' }, eve);
     await ofEve.untilEvents(2);
     await anonymous.untilEvents(1);
     expect(ended.flatMap(({ events }) => events)).toEqual([]);
@@ -119,7 +119,7 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     const first = subscribe();
     const ada = await login('ada');
     await until('it is open', async () => {
-      await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+      await api.post('/v1/samples', { text: 'A' }, ada);
       return first.results.length > 0;
     });
 
@@ -136,4 +136,17 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     api.moveClock(0);
     await client.dispose();
   });
+});
+
+it.each(STORES)('a stream ends with its login, where credentials are looked at, on %s', async (store) => {
+  const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+  await api.app.listen(0, '127.0.0.1');
+  await api.accounts.register('ada@example.com');
+  const { access, refresh } = await api.accounts.login('ada@example.com');
+  const url = await api.app.getUrl();
+  const stream = await EventClient.open(`${url}/v1/events/stream`, { headers: bearer(access) });
+  expect(stream.isOver).toBe(false);
+  expect(await api.post('/auth/logout/', { refresh })).toHaveStatus(200);
+  await until('the stream has ended', () => stream.isOver);
+  await api.stop();
 });

@@ -5,9 +5,10 @@ import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { isOutage } from '../src/platform/database/failures.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { PostsService } from '../src/posts/posts.service.js';
 import { startApi, type TestApi } from './support/api.js';
-import { EventClient } from './support/event-client.js';
+import { EventClient } from './support/events-client.js';
+import { SamplesService } from './support/fixture/samples.service.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -15,11 +16,11 @@ const WRITERS = 50;
 const CHANGES = 8;
 const CONSUMERS = 6;
 
-/** Writes posts without pauses; some transactions are slow, and some are rolled back. */
+/** Writes samples without pauses; some transactions are slow, and some are rolled back. */
 async function write(app: NestFastifyApplication, writer: number, acknowledged: Set<number>): Promise<void> {
-  const [posts, transactions] = [app.get(PostsService, { strict: false }), app.get(Transactions)];
+  const [samples, transactions] = [app.get(SamplesService, { strict: false }), app.get(Transactions)];
   for (let n = 0; n < CHANGES; n++) {
-    const create = () => posts.create({ title: `${writer}.${n}`, content: 'Some content' });
+    const create = () => samples.create({ text: `${writer}.${n}` });
     const isRolledBack = (writer + n) % 5 === 0;
     // SQLite has one writer, so a transaction that sleeps blocks all others.
     const delay = (writer + n) % 7 === 0 ? Math.random() * 60 : 0;
@@ -63,7 +64,7 @@ describe.each(STORES)('The order of events on %s', (store) => {
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
     const apps: NestFastifyApplication[] = [];
     for (let n = 0; n < (store === 'SQLite' ? 1 : 2); n++) {
-      const app = await createApp(config);
+      const app = await createApp(config, { modules: [FixtureModule] });
       await app.listen(0, '127.0.0.1');
       apps.push(app);
     }
@@ -102,15 +103,14 @@ describe.each(STORES)('The order of events on %s', (store) => {
 describe('The position of an event on PostgreSQL', () => {
   let api: TestApi;
   beforeEach(async () => {
-    api = await startApi('PostgreSQL');
+    api = await startApi('PostgreSQL', {}, [FixtureModule]);
   });
   afterEach(() => api.stop());
 
   const subjects = async (): Promise<string[]> =>
     (await api.get('/v1/events?limit=100')).body.data.map(({ subject }: any) => subject);
-  const post = (id: number) => `/v1/posts/${id}`;
-  const create = () =>
-    api.app.get(PostsService, { strict: false }).create({ title: 'Slow', content: 'Some content' });
+  const sample = (id: number) => `/v1/samples/${id}`;
+  const create = () => api.app.get(SamplesService, { strict: false }).create({ text: 'Slow' });
 
   /** Runs both steps in one transaction, and pauses between them. */
   async function pauseBetween(
@@ -134,24 +134,24 @@ describe('The position of an event on PostgreSQL', () => {
   it('is assigned right after the commit of a slow transaction, though later events have theirs', async () => {
     const commit = await pauseBetween(create, async () => undefined);
     for (let n = 0; n < 5; n++) {
-      await api.posts.create();
+      await api.samples.create();
       expect(await subjects()).toHaveLength(n + 1);
     }
 
     await commit();
-    expect(await subjects()).toEqual([2, 3, 4, 5, 6, 1].map(post));
+    expect(await subjects()).toEqual([2, 3, 4, 5, 6, 1].map(sample));
   });
 
   it('is assigned right after the commit, though an older transaction has recorded a later event', async () => {
-    await api.posts.create();
+    await api.samples.create();
     const rename = () =>
-      api.app.get(Transactions).execute('UPDATE posts SET title = :title WHERE id = 1', { title: 'Old' });
+      api.app.get(Transactions).execute('UPDATE samples SET text = :text WHERE id = 1', { text: 'Old' });
     const commitOlder = await pauseBetween(rename, create);
     const commitSlow = await pauseBetween(create, async () => undefined);
     await commitOlder();
-    for (let n = 0; n < 3; n++) expect(await subjects()).toEqual([1, 3].map(post));
+    for (let n = 0; n < 3; n++) expect(await subjects()).toEqual([1, 3].map(sample));
 
     await commitSlow();
-    expect(await subjects()).toEqual([1, 3, 2].map(post));
+    expect(await subjects()).toEqual([1, 3, 2].map(sample));
   });
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EventLog } from '../src/platform/changes/event-log.js';
@@ -7,12 +8,12 @@ import { loadConfig } from '../src/platform/config/load-config.js';
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { Changes, EventAppender, eventAppender } from '../src/platform/changes/index.js';
-import { insertPosts } from '../src/posts/post-batch.js';
-import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
+import { SAMPLE_EVENTS } from './support/fixture/sample.view.js';
+import { SamplesService } from './support/fixture/samples.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { TcpProxy } from './support/tcp-proxy.js';
-import { EventClient } from './support/event-client.js';
+import { EventClient } from './support/events-client.js';
 import { onlyFake } from './support/fake-timers.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -22,7 +23,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   let url: string;
   const open: EventClient[] = [];
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     url = `${await api.app.getUrl()}/v1/events/stream`;
   });
@@ -36,19 +37,21 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     return client;
   };
 
+  const createTicket = () => api.post('/v1/tickets', {}, { 'idempotency-key': randomUUID() });
+
   it('sends each event as it happens, starting with the next one', async () => {
-    await api.posts.create();
+    await api.samples.create();
     const client = await follow();
-    const post = await api.posts.create({ title: 'Two\nlines \u2028 and more' });
-    await api.users.create();
+    const sample = await api.samples.create({ text: 'Two\nlines \u2028 and more' });
+    await createTicket();
 
     const [first, second] = await client.untilEvents(2);
 
     expect(first).toMatchObject({
-      type: 'post.created',
-      data: { subject: `/v1/posts/${post.id}`, data: post },
+      type: 'sample.created',
+      data: { subject: `/v1/samples/${sample.id}`, data: sample },
     });
-    expect(second!.type).toBe('user.created');
+    expect(second!.type).toBe('ticket.created');
     expect([first!.id, second!.id]).toEqual([first!.data.id, second!.data.id]);
     expect(client.otherLines).toEqual(['retry: 2000']);
     expect(client.response.headers).toMatchObject({
@@ -75,9 +78,9 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
       fail: (error) => failures.push(error),
     });
     const client = await follow();
-    await api.posts.create();
+    await api.samples.create();
     await client.untilEvents(1);
-    await api.posts.create();
+    await api.samples.create();
     await client.untilEvents(2);
 
     expect(calls).toBe(1);
@@ -90,7 +93,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     jest.useFakeTimers({ now: Date.now() - 3600_000, ...onlyFake('Date') });
     try {
       for (let n = 1; n <= 3; n++) {
-        await api.posts.create();
+        await api.samples.create();
         expect(await client.untilEvents(n)).toHaveLength(n);
       }
     } finally {
@@ -99,17 +102,17 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 
   it('filters by event type', async () => {
-    const client = await follow('?types=user.created,unknown');
-    await api.posts.create();
-    await api.users.create();
-    await api.users.create();
+    const client = await follow('?types=ticket.created,unknown');
+    await api.samples.create();
+    await createTicket();
+    await createTicket();
     await client.untilEvents(2);
-    expect(client.events.map(({ type }) => type)).toEqual(['user.created', 'user.created']);
+    expect(client.events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.created']);
   });
 
   it('continues after any event, without gap or repetition', async () => {
     const before = await follow();
-    for (let n = 0; n < 8; n++) await api.posts.create({ content: n === 3 ? 'x'.repeat(500_000) : 'x' });
+    for (let n = 0; n < 8; n++) await api.samples.create({ text: n === 3 ? 'x'.repeat(500_000) : 'x' });
     await before.untilEvents(8);
     for (const [n, lastEventId] of before.ids.entries()) {
       const again = await follow('', { lastEventId });
@@ -127,7 +130,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     const writing = { isOver: false };
     const writers = Promise.all(
       Array.from({ length: 4 }, async () => {
-        while (!writing.isOver) await api.posts.create();
+        while (!writing.isOver) await api.samples.create();
       }),
     );
     const clients: EventClient[] = [];
@@ -203,17 +206,11 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
 
   it('keeps a client that reads, even during a burst of events', async () => {
     const reader = await follow();
-    const content = 'x'.repeat(5000);
-    const posts = Array.from({ length: 100 }, (_, n) => ({
-      title: `Post ${n}`,
-      content,
-      authorId: 1,
-      createdAt: new Date(),
-    }));
-    // Several statements: a busy server cancels one with all the posts.
-    for (let n = 0; n < 10; n++) {
-      await insertPosts(api.app.get(Database), posts, api.app.get(Changes));
-    }
+    const data = { id: 1, text: 'x'.repeat(5000) };
+    const events = Array.from({ length: 100 }, () => SAMPLE_EVENTS.of('created', data));
+    const [transactions, changes] = [api.app.get(Transactions), api.app.get(Changes)];
+    // Several statements: a busy server cancels one with all the events.
+    for (let n = 0; n < 10; n++) await transactions.run(() => changes.recordEvents(events));
 
     expect(await reader.untilEvents(1000)).toHaveLength(1000);
     reader.close();
@@ -228,23 +225,23 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     socket.pause();
     const reader = await follow();
     const streams = api.app.get(EventStreams).size;
-    const content = 'x'.repeat(900_000);
+    const text = 'x'.repeat(900_000);
     let sent = 0;
     await until('the client is disconnected', async () => {
-      await api.posts.create({ content });
+      await api.samples.create({ text });
       await reader.untilEvents(++sent);
       return api.app.get(EventStreams).size < streams;
     });
 
     socket.destroy();
-    await api.posts.create();
+    await api.samples.create();
     expect(await reader.untilEvents(sent + 1)).toHaveLength(sent + 1);
   });
 });
 
 describe.each(STORES)('streams on %s', (store) => {
   it('are limited to 500 for a network, so that others can follow', async () => {
-    const api = await startApi(store, { TRUST_PROXY: '127.0.0.1' });
+    const api = await startApi(store, { TRUST_PROXY: '127.0.0.1' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/v1/events/stream`;
     const open = (address: string) =>
@@ -256,17 +253,17 @@ describe.each(STORES)('streams on %s', (store) => {
     const rejected = await api.get('/v1/events/stream', { 'x-forwarded-for': '198.51.100.99' });
     expect(rejected).toBeError('SERVICE_UNAVAILABLE');
     const other = await open('198.51.101.99');
-    await api.posts.create();
+    await api.samples.create();
     expect(await other!.untilEvents(1)).toHaveLength(1);
     for (const client of [...clients, other]) client!.close();
     await api.stop();
   });
 
   it('end after the last event when the process drains', async () => {
-    const api = await startApi(store);
+    const api = await startApi(store, {}, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     const client = await EventClient.open(`${await api.app.getUrl()}/v1/events/stream`);
-    await api.posts.create();
+    await api.samples.create();
     await client.untilEvents(1);
 
     await api.stop();
@@ -276,8 +273,8 @@ describe.each(STORES)('streams on %s', (store) => {
   });
 
   it('send no earlier events if the process could not read the log at its start', async () => {
-    const api = await startApi(store);
-    for (let n = 0; n < 3; n++) await api.posts.create();
+    const api = await startApi(store, {}, [FixtureModule]);
+    for (let n = 0; n < 3; n++) await api.samples.create();
     await api.get('/v1/events');
     await api.app.get(Transactions).execute('ALTER TABLE event_log RENAME TO gone');
     const again = await api.restart();
@@ -288,7 +285,7 @@ describe.each(STORES)('streams on %s', (store) => {
     });
     await again.app.get(Transactions).execute('ALTER TABLE gone RENAME TO event_log');
     await until('an event has arrived', async () => {
-      await again.posts.create();
+      await again.samples.create();
       return positions.length > 0;
     });
 
@@ -314,14 +311,14 @@ describe.each(STORES)('streams on %s', (store) => {
       [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
     );
     await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
-    await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+    await api.post('/v1/samples', { text: 'A' }, ada);
     await Promise.all(clients.map((client, n) => client.untilEvents([1, 2, 1, 2][n]!)));
 
-    const both = ['ticket.created', 'post.created'];
+    const both = ['ticket.created', 'sample.created'];
     expect(clients.map(({ events }) => events.map(({ type }) => type))).toEqual([
-      ['post.created'],
+      ['sample.created'],
       both,
-      ['post.created'],
+      ['sample.created'],
       both,
     ]);
     expect(await api.get('/v1/events/stream', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
@@ -334,8 +331,9 @@ describe('between two replicas', () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const config = { NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment };
-    const writer = await createApp(loadConfig(config));
-    const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }));
+    const modules = [FixtureModule];
+    const writer = await createApp(loadConfig(config), { modules });
+    const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }), { modules });
     await reader.listen(0, '127.0.0.1');
     const log = reader.get(EventLog, { strict: false });
     // Behind a pooler there are no notifications.
@@ -343,7 +341,7 @@ describe('between two replicas', () => {
     const isListening = () => byPolling || (log.listens ?? false);
     await until('notifications arrive', isListening);
     const client = await EventClient.open(`${await reader.getUrl()}/v1/events/stream`);
-    const create = () => writer.get(PostsService, { strict: false }).create({ title: 'A', content: 'B' });
+    const create = () => writer.get(SamplesService, { strict: false }).create({ text: 'A' });
     await create();
     await client.untilEvents(1);
 
@@ -355,7 +353,7 @@ describe('between two replicas', () => {
     await client.untilEvents(3);
     await until('notifications arrive again', isListening);
 
-    expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/posts/${id}`));
+    expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/samples/${id}`));
     client.close();
     await reader.close();
     await writer.close();
@@ -366,12 +364,12 @@ describe('between two replicas', () => {
 
 describe.each(STORES)('a new epoch on %s', (store) => {
   it('gives later events other ids, and keeps earlier ids valid', async () => {
-    const api = await startApi(store);
-    await api.posts.create();
-    await api.posts.create();
+    const api = await startApi(store, {}, [FixtureModule]);
+    await api.samples.create();
+    await api.samples.create();
     const before = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
     await api.app.get(EventAppender, { strict: false }).renewEpoch();
-    await api.posts.create();
+    await api.samples.create();
 
     const { data } = (await api.get(`/v1/events?cursor=${before[0]}`)).body;
     expect(data.map(({ id }: any) => id)).toEqual([
@@ -389,12 +387,12 @@ describe.each(STORES)('a new epoch on %s', (store) => {
 
 describe('after a change of the database server', () => {
   it('a new epoch starts automatically', async () => {
-    const api = await startApi('PostgreSQL');
-    await api.posts.create();
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
+    await api.samples.create();
     const [before] = (await api.get('/v1/events')).body.data;
     // As in a database that was restored on another server.
     await api.app.get(Transactions).execute("UPDATE event_log SET server = 'another'");
-    await api.posts.create();
+    await api.samples.create();
 
     const [, after] = (await api.get('/v1/events')).body.data;
     expect(after.id.split('-')[0]).not.toBe(before.id.split('-')[0]);
@@ -415,8 +413,10 @@ describe('the identity of the database server', () => {
       ...store.environment,
       DATABASE_URL: url,
     });
-    const api = new TestApi(await createApp(config), config, () => store.remove());
-    await api.posts.create();
+    const api = new TestApi(await createApp(config, { modules: [FixtureModule] }), config, () =>
+      store.remove(),
+    );
+    await api.samples.create();
     const { queries } = api.app.get(Database);
     const replica = eventAppender(queries, api.app.get(Transactions));
     await proxy.cut();
@@ -429,7 +429,7 @@ describe('the identity of the database server', () => {
         () => false,
       ),
     );
-    await until('a post is created', async () => (await api.posts.create()) !== undefined);
+    await until('a sample is created', async () => (await api.samples.create()) !== undefined);
     const [first, ...others] = await epochs(api);
     expect(new Set(others)).toEqual(new Set([first]));
     await api.stop();
@@ -437,19 +437,19 @@ describe('the identity of the database server', () => {
   });
 
   it('may be unreadable: events continue, and a command starts a new epoch', async () => {
-    const api = await startApi('PostgreSQL');
-    await api.posts.create();
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
+    await api.samples.create();
     await epochs(api);
     await api.app
       .get(Transactions)
       .execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
     const again = await api.restart();
-    await again.posts.create();
+    await again.samples.create();
     // An event gets its epoch when it is numbered, and reading numbers it.
     await epochs(again);
     const { queries } = again.app.get(Database);
     await eventAppender(queries, again.app.get(Transactions)).renewEpoch();
-    await again.posts.create();
+    await again.samples.create();
 
     expect(new Set(await epochs(again)).size).toBe(3);
     await again.stop();

@@ -7,7 +7,7 @@ import { ConsumerLimits } from '../src/events/event-streams.js';
 import { EventLog } from '../src/platform/changes/index.js';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { EventClient } from './support/event-client.js';
+import { EventClient } from './support/events-client.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -49,12 +49,11 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     return { results, end: finished };
   };
   const headers = () => ({ authorization: `Bearer ${token}` });
-  const createPost = async (title: string) =>
-    (await api.post('/v1/posts', { title, content: 'x' }, headers())).body.data;
-  /** Creates posts until one arrives, because graphql-ws does not report when a subscription is open. */
+  const createSample = async (text: string) => (await api.post('/v1/samples', { text }, headers())).body.data;
+  /** Creates samples until one arrives, because graphql-ws does not report when a subscription is open. */
   const untilOpen = async (results: any[]) => {
     await until('a result has arrived', async () => {
-      await createPost('Probe');
+      await createSample('Probe');
       return results.length > 0;
     });
     const count = results.length;
@@ -62,19 +61,19 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
   };
 
   it('sends the same events as the stream', async () => {
-    const stream = await EventClient.open(`${url}/v1/events/stream?types=post.created`);
-    const { results, end } = await subscribe('(types: ["post.created"]) { id type subject time data }');
+    const stream = await EventClient.open(`${url}/v1/events/stream?types=sample.created`);
+    const { results, end } = await subscribe('(types: ["sample.created"]) { id type subject time data }');
     await untilOpen(results);
-    const post = await createPost('The last');
-    await until('the last one has arrived', () => results.at(-1).data.events.data.title === 'The last');
-    const isLast = () => stream.events.at(-1)?.data.data.title === 'The last';
+    const sample = await createSample('The last');
+    await until('the last one has arrived', () => results.at(-1).data.events.data.text === 'The last');
+    const isLast = () => stream.events.at(-1)?.data.data.text === 'The last';
     await until('it is on the stream', isLast);
 
     const sent = stream.events
       .slice(-results.length)
       .map(({ data: { id, type, subject, time, data } }) => ({ id, type, subject, time, data }));
     expect(results.map(({ data }) => data.events)).toEqual(sent);
-    expect(results.at(-1).data.events.data).toEqual(post);
+    expect(results.at(-1).data.events.data).toEqual(sample);
     end();
     stream.close();
   });
@@ -88,7 +87,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     const types = (results: any[]) => results.map(({ data }) => data.events.type);
     await until('the owner has it', () => types(owner.results).includes('ticket.created'));
     const count = anonymous.results.length;
-    await createPost('After');
+    await createSample('After');
     await until('a later event has arrived', () => anonymous.results.length > count);
 
     expect(types(anonymous.results)).not.toContain('ticket.created');
@@ -120,14 +119,14 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     await until('it is acknowledged', () => messages.length > 0);
     send({ id: '1', type: 'subscribe', payload: { query: 'subscription { events { id data } }' } });
     await until('it is open', async () => {
-      await createPost('Probe');
+      await createSample('Probe');
       return messages.some(({ type }) => type === 'next');
     });
     socket.pause();
     const stream = await EventClient.open(`${url}/v1/events/stream`);
-    const content = 'x'.repeat(900_000);
+    const text = 'Large'.repeat(180_000);
     // More than the buffers of both sockets can hold.
-    for (let n = 0; n < 30; n++) await api.post('/v1/posts', { title: 'Large', content }, headers());
+    for (let n = 0; n < 30; n++) await api.post('/v1/samples', { text }, headers());
     await stream.untilEvents(30);
     stream.close();
     socket.resume();
@@ -139,7 +138,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
       payload: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
     });
     expect(
-      messages.filter(({ payload }) => payload?.data?.events.data.title === 'Large').length,
+      messages.filter(({ payload }) => payload?.data?.events.data.text.startsWith('Large')).length,
     ).toBeLessThan(30);
     socket.close();
   });
@@ -158,7 +157,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
       isStarting = false;
       const position = await catchUp();
       if (!isOfSubscription) return position;
-      await createPost('While it starts');
+      await createSample('While it starts');
       await until('the log has passed it on', () => log.head > position);
       return position;
     });
@@ -166,8 +165,8 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     await until('the event has arrived', () => results.length > 0);
 
     expect(results[0].data.events).toMatchObject({
-      type: 'post.created',
-      data: { title: 'While it starts' },
+      type: 'sample.created',
+      data: { text: 'While it starts' },
     });
     end();
   });

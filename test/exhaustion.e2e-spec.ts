@@ -15,7 +15,7 @@ describe.each(STORES)('a process without free file descriptors on %s', (store) =
   beforeEach(async () => {
     testStore = await createStore(store);
     const settings = { ...testStore.environment, PASSWORD_POLICY: 'strict' };
-    service = await Service.start(settings, 'dist/main.js', { descriptors: DESCRIPTORS });
+    service = await Service.withFixture(settings, { descriptors: DESCRIPTORS });
     agent = new Agent({ keepAlive: true, maxSockets: 1 });
   });
   afterEach(async () => {
@@ -39,7 +39,7 @@ describe.each(STORES)('a process without free file descriptors on %s', (store) =
       sent.end(body && JSON.stringify(body));
     });
 
-  const search = () => send('GET', '/v1/posts?q=anything');
+  const search = () => send('GET', '/v1/samples?q=anything');
   const register = () =>
     send('POST', '/auth/register/', { email: 'ada@example.com', name: 'Ada', password: 'nanosecond wire' });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi, type Tokens } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { decode, forge, HEADER, sign } from './support/forged-tokens.js';
 import { STORES } from './support/stores.js';
 
@@ -11,7 +12,7 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
   let accessForgeries: [string, string][];
   let refreshForgeries: [string, string][];
   beforeAll(async () => {
-    api = await startApi(store, { JWT_SECRET: key });
+    api = await startApi(store, { JWT_SECRET: key }, [FixtureModule]);
     await api.accounts.register('ada@example.com');
     await api.accounts.register('bob@example.com');
     tokens = await api.accounts.login('ada@example.com');
@@ -38,7 +39,7 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
 
   it('are rejected by GraphQL', async () => {
     for (const [name, token] of accessForgeries) {
-      const { status, body } = await api.graphql('{ users { id } }', {}, bearer(token));
+      const { status, body } = await api.graphql('{ samples { nodes { id } } }', {}, bearer(token));
       expect([name, status, body.data, body.errors?.[0].extensions.code]).toEqual([
         name,
         401,

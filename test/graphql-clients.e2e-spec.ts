@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cacheExchange, Client, fetchExchange } from '@urql/core';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE } from './support/stores.js';
 
 /** The client as its documentation shows it, with the running service. `npm run test:extra` tries more of them. */
@@ -8,8 +9,8 @@ describe('urql', () => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi(ANY_STORE);
-    await api.posts.createBy(1, ['Post 0']);
+    api = await startApi(ANY_STORE, {}, [FixtureModule]);
+    await api.samples.create();
     await api.app.listen(0, '127.0.0.1');
     url = `${await api.app.getUrl()}/graphql`;
   });
@@ -17,7 +18,7 @@ describe('urql', () => {
 
   const clientOf = (options: object) =>
     new Client({ url, exchanges: [cacheExchange, fetchExchange], ...options });
-  const POSTS = '{ posts(first: 2, orderBy: { field: title, direction: ASC }) { nodes { title } } }';
+  const SAMPLES = '{ samples(first: 2, status: open) { nodes { text } } }';
 
   it.each([
     [
@@ -27,16 +28,16 @@ describe('urql', () => {
     ['without GET', { preferGetMethod: false }],
   ])('reads and writes %s', async (_, options) => {
     const client = clientOf(options);
-    const { data, error } = await client.query(POSTS, {}).toPromise();
+    const { data, error } = await client.query(SAMPLES, {}).toPromise();
     expect(error).toBeUndefined();
-    expect(data.posts.nodes.map(({ title }: any) => title)).toContain('Post 0');
+    expect(data.samples.nodes.map(({ text }: any) => text)).toEqual(['Some text']);
 
-    const mutation = 'mutation ($id: ID!) { updatePost(id: $id, input: {}) { id } }';
-    expect((await client.mutation(mutation, { id: 1 }).toPromise()).data.updatePost.id).toBe('1');
+    const mutation = 'mutation ($id: ID!) { updateSample(id: $id, input: {}) { id } }';
+    expect((await client.mutation(mutation, { id: 1 }).toPromise()).data.updateSample.id).toBe('1');
   });
 
   it('is told what is missing, by default', async () => {
-    const { data, error } = await clientOf({}).query(POSTS, {}).toPromise();
+    const { data, error } = await clientOf({}).query(SAMPLES, {}).toPromise();
     expect(data).toBeUndefined();
     expect(error?.message).toContain('apollo-require-preflight');
   });

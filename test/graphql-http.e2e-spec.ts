@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { auditServer } from 'graphql-http';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
+import { TicksModule } from './support/ticks.module.js';
 
 /** Audits of GET queries that fail without a header that a browser sends only after a preflight (CSRF prevention). */
 const WITHOUT_PREFLIGHT = ['5A70', 'D6D5', '6A70'];
@@ -13,7 +15,8 @@ const MODERN = 'application/graphql-response+json';
 describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule, TicksModule]);
+    await api.samples.create();
     await api.app.listen(0, '127.0.0.1');
   });
   afterAll(() => api.stop());
@@ -38,7 +41,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it('sends a request id and the security headers with each response', async () => {
-    const { headers } = await api.graphql('{ users { id } }');
+    const { headers } = await api.graphql('{ samples { nodes { id } } }');
 
     expect(headers).toMatchObject({
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -48,10 +51,10 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it.each([
-    ['a form', 'application/x-www-form-urlencoded', 'query={users{id}}'],
-    ['text', 'text/plain', '{"query":"{users{id}}"}'],
+    ['a form', 'application/x-www-form-urlencoded', 'query={samples{nodes{id}}}'],
+    ['text', 'text/plain', '{"query":"{samples{nodes{id}}}"}'],
     ['a multipart form', 'multipart/form-data; boundary=x', '--x--'],
-    ['the operation itself', 'application/graphql', '{users{id}}'],
+    ['the operation itself', 'application/graphql', '{samples{nodes{id}}}'],
   ])('rejects the content type of %s', async (_, type, payload) => {
     const reply = await api.send({
       method: 'POST',
@@ -70,7 +73,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   ] as const)(
     'names the transport of subscriptions to a client that reads events: %s %s',
     async (method, accept) => {
-      const query = 'subscription { events { id } }';
+      const query = 'subscription { ticks }';
       const body = {
         headers: { accept, 'content-type': 'application/json' },
         payload: JSON.stringify({ query }),
@@ -88,24 +91,34 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
 
   it('serves a client that reads events or JSON', async () => {
     const accept = 'text/event-stream, application/json';
-    expect((await api.graphql('{ users { id } }', {}, { accept })).body.data.users).toHaveLength(1);
+    expect(
+      (await api.graphql('{ samples { nodes { id } } }', {}, { accept })).body.data.samples.nodes,
+    ).toHaveLength(1);
   });
 
   it.each([
-    ['a batch', [{ query: '{ users { id } }' }], 'batches'],
+    ['a batch', [{ query: '{ samples { nodes { id } } }' }], 'batches'],
     ['an empty batch', [], 'batches'],
-    ['a string', '"{ users { id } }"', 'object'],
+    ['a string', '"{ samples { nodes { id } } }"', 'object'],
     ['malformed JSON', '{', 'not JSON'],
     ['no body', '', 'object'],
     ['no query', {}, '"query"'],
     ['a query that is not text', { query: 5 }, '"query"'],
-    ['variables that are not an object', { query: '{ users { id } }', variables: [] }, '"variables"'],
+    [
+      'variables that are not an object',
+      { query: '{ samples { nodes { id } } }', variables: [] },
+      '"variables"',
+    ],
     [
       'an operation name that is not text',
-      { query: '{ users { id } }', operationName: 5 },
+      { query: '{ samples { nodes { id } } }', operationName: 5 },
       '"operationName"',
     ],
-    ['extensions that are not an object', { query: '{ users { id } }', extensions: 'x' }, '"extensions"'],
+    [
+      'extensions that are not an object',
+      { query: '{ samples { nodes { id } } }', extensions: 'x' },
+      '"extensions"',
+    ],
   ])('rejects %s', async (_, body, word) => {
     for (const accept of ['application/json', MODERN]) {
       const reply = await api.post('/graphql', body, { accept });
@@ -124,14 +137,20 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it('rejects a body that is too large, and a document of more than 64 KiB', async () => {
-    const document = (bytes: number) => '{ users { id } } #'.padEnd(bytes, 'x');
+    const document = (bytes: number) => '{ samples { nodes { id } } } #'.padEnd(bytes, 'x');
 
     expect(await api.graphql(document(64 * 1024))).toHaveStatus(200);
     expect(await api.graphql(document(64 * 1024 + 1))).toBeError('PAYLOAD_TOO_LARGE');
-    expect(await api.graphql(`{ users { id } } # ${'x'.repeat(1024 * 1024)}`)).toBeError('PAYLOAD_TOO_LARGE');
+    expect(await api.graphql(`{ samples { nodes { id } } } # ${'x'.repeat(1024 * 1024)}`)).toBeError(
+      'PAYLOAD_TOO_LARGE',
+    );
   });
 
-  it.each(['{ users {', '{ nope }', 'query A { users { id } } query B { users { id } }'])(
+  it.each([
+    '{ samples {',
+    '{ nope }',
+    'query A { samples { nodes { id } } } query B { samples { nodes { id } } }',
+  ])(
     'returns 400 for %j, which was not executed, if the client accepts the newer media type',
     async (query) => {
       expect(await api.post('/graphql', { query })).toHaveStatus(200);
@@ -141,7 +160,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
 
   it('responds with 200 to an executed operation, even if it fails', async () => {
     const reply = await api.graphql(
-      'mutation { updateUser(id: 0, input: {}) { id } }',
+      'mutation { updateSample(id: 0, input: {}) { id } }',
       {},
       { accept: MODERN },
     );
@@ -151,10 +170,10 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it('executes the operation named by operationName', async () => {
-    const query = 'query A { user(id: 1) { id } } query B { users { name } }';
+    const query = 'query A { sample(id: 1) { id } } query B { samples { nodes { text } } }';
 
     expect((await api.post('/graphql', { query, operationName: 'B' })).body).toEqual({
-      data: { users: [{ name: 'Author' }] },
+      data: { samples: { nodes: [{ text: 'Some text' }] } },
     });
     expect((await api.post('/graphql', { query, operationName: 'C' })).body.errors).toHaveLength(1);
   });
@@ -169,23 +188,25 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     it('executes queries', async () => {
       const variables = encodeURIComponent('{"id":"1"}');
 
-      expect((await get('{ users { name } }')).body).toEqual({ data: { users: [{ name: 'Author' }] } });
+      expect((await get('{ samples { nodes { text } } }')).body).toEqual({
+        data: { samples: { nodes: [{ text: 'Some text' }] } },
+      });
       expect(
-        (await get('query ($id: ID!) { user(id: $id) { id } }', PREFLIGHT, `&variables=${variables}`)).body,
-      ).toEqual({ data: { user: { id: '1' } } });
+        (await get('query ($id: ID!) { sample(id: $id) { id } }', PREFLIGHT, `&variables=${variables}`)).body,
+      ).toEqual({ data: { sample: { id: '1' } } });
     });
 
     it('takes the first value of a repeated parameter', async () => {
       const more = '&query={nope}&variables={"id":"1"}&variables=x&operationName=A&operationName=B';
 
-      const { body } = await get('query A($id: ID!) { user(id: $id) { name } }', PREFLIGHT, more);
-      expect(body).toEqual({ data: { user: { name: 'Author' } } });
+      const { body } = await get('query A($id: ID!) { sample(id: $id) { text } }', PREFLIGHT, more);
+      expect(body).toEqual({ data: { sample: { text: 'Some text' } } });
     });
 
     it('responds to HEAD like GET, without a body', async () => {
       const reply = await api.send({
         method: 'HEAD',
-        url: `/graphql?query=${encodeURIComponent('{ users { name } }')}`,
+        url: `/graphql?query=${encodeURIComponent('{ samples { nodes { text } } }')}`,
         headers: PREFLIGHT,
       });
 
@@ -195,16 +216,16 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     });
 
     it('rejects mutations, and changes nothing', async () => {
-      const reply = await get('mutation { updateUser(id: 1, input: { name: "Other" }) { id } }');
+      const reply = await get('mutation { updateSample(id: 1, input: { text: "Other" }) { id } }');
 
       expect(reply).toHaveStatus(405);
       expect(reply.headers['allow']).toBe('POST');
       expect(reply.body.data).toBeUndefined();
-      expect((await api.users.get(1)).name).toBe('Author');
+      expect((await api.samples.get(1)).text).toBe('Some text');
     });
 
     it('rejects a request that a browser sends without a preflight', async () => {
-      const reply = await get('{ users { id } }', {});
+      const reply = await get('{ samples { nodes { id } } }', {});
 
       expect(reply).toHaveStatus(400);
       expect(reply.body.errors[0].message).toContain('Cross-Site Request Forgery');
@@ -213,7 +234,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     it.each(['', '&variables=x', '&variables=[]', '&extensions=5'])(
       'rejects invalid parameters: %s',
       async (more) => {
-        const reply = await get(more === '' ? '' : '{ users { id } }', PREFLIGHT, more);
+        const reply = await get(more === '' ? '' : '{ samples { nodes { id } } }', PREFLIGHT, more);
 
         expect(reply).toHaveStatus(400);
         expect(reply.body).toEqual({
@@ -232,11 +253,13 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
 
       expect(reply).toBeError('METHOD_NOT_ALLOWED');
       expect(reply.headers['allow']).toBe('GET, HEAD, POST');
-      expect((await api.post('/graphql/', { query: '{ users { id } }' })).body.data.users).toHaveLength(1);
+      expect(
+        (await api.post('/graphql/', { query: '{ samples { nodes { id } } }' })).body.data.samples.nodes,
+      ).toHaveLength(1);
     });
   });
 
-  it.each(['subscription { events { id } }', 'query A { users { id } } subscription B { events { id } }'])(
+  it.each(['subscription { ticks }', 'query A { samples { nodes { id } } } subscription B { ticks }'])(
     'rejects a subscription, which needs a WebSocket, as an error of the client: %s',
     async (query) => {
       const body = { query, ...(query.includes('B') && { operationName: 'B' }) };

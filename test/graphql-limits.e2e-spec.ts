@@ -2,26 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
 import { GraphqlOptions } from '../src/platform/graphql/graphql.options.js';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE } from './support/stores.js';
 
 const many = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
 
-/** A query for the author of posts of a user, nested `levels` deep. */
+/** A query for a sample of a sample and so on, nested `levels` deep. */
 const deep = (levels: number) =>
-  `{ user(id: 1) { ${'posts(limit: 1) { author { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
+  `{ sample(id: 1) { ${'peers(limit: 1) { first { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
 
 const nested = (count: number) =>
-  many(count, (n) => `fragment F${n} on User{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
+  many(count, (n) => `fragment F${n} on Sample{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
 
 /** A fragment with thousands of fields, spread thousands of times. */
 const spreadOften = () =>
-  `{ users { ${'...F '.repeat(5000)} } } fragment F on User { ${many(5000, (n) => `n${n}`)} }`;
+  `{ sample(id: 1) { ${'...F '.repeat(5000)} } } fragment F on Sample { ${many(5000, (n) => `n${n}`)} }`;
 
 describe('the limits of GraphQL', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(ANY_STORE);
+    api = await startApi(ANY_STORE, {}, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -45,45 +46,45 @@ describe('the limits of GraphQL', () => {
     ],
     [
       'aliases',
-      `{ ${many(30, (n) => `a${n}: user(id: 1) { id }`)} }`,
-      `{ ${many(31, (n) => `a${n}: user(id: 1) { id }`)} }`,
+      `{ ${many(30, (n) => `a${n}: sample(id: 1) { id }`)} }`,
+      `{ ${many(31, (n) => `a${n}: sample(id: 1) { id }`)} }`,
       '31 aliases, and at most 30',
     ],
     [
       'aliases through fragments',
-      `{ user(id: 1) { ...F } } fragment F on User { a: id b: id }`,
-      `{ ${many(16, (n) => `...F${n}`)} } ${many(16, (n) => `fragment F${n} on Query { a${n}: user(id: 1) { b: id } }`)}`,
+      `{ sample(id: 1) { ...F } } fragment F on Sample { a: id b: id }`,
+      `{ ${many(16, (n) => `...F${n}`)} } ${many(16, (n) => `fragment F${n} on Query { a${n}: sample(id: 1) { b: id } }`)}`,
       '32 aliases, and at most 30',
     ],
     [
       'directives',
-      `{ users { id ${'@include(if: true) '.repeat(1)} } }`,
-      `{ users { ${many(31, () => '... on User @include(if: true) { id }')} } }`,
+      `{ sample(id: 1) { id ${'@include(if: true) '.repeat(1)} } }`,
+      `{ sample(id: 1) { ${many(31, () => '... on Sample @include(if: true) { id }')} } }`,
       '31 directives, and at most 30',
     ],
     [
       'repeated fields',
-      `{ users { ${'id '.repeat(20)} } }`,
-      `{ users { ${'id '.repeat(21)} } }`,
+      `{ sample(id: 1) { ${'id '.repeat(20)} } }`,
+      `{ sample(id: 1) { ${'id '.repeat(21)} } }`,
       '21 repetitions of one field, and at most 20',
     ],
     [
       'repeated fields through fragments',
-      `{ users { ...F ...F } } fragment F on User { ${'id '.repeat(10)} }`,
-      `{ users { ...F ...F ...F } } fragment F on User { ${'id '.repeat(10)} }`,
+      `{ sample(id: 1) { ...F ...F } } fragment F on Sample { ${'id '.repeat(10)} }`,
+      `{ sample(id: 1) { ...F ...F ...F } } fragment F on Sample { ${'id '.repeat(10)} }`,
       '30 repetitions of one field, and at most 20',
     ],
     [
       'tokens',
-      `{ users { id } } ${'#'.repeat(3000)}`,
-      `{ users(limit: 1) { ${'__typename '.repeat(2000)} } }`,
+      `{ sample(id: 1) { id } } ${'#'.repeat(3000)}`,
+      `{ sample(id: 1) { ${'__typename '.repeat(2000)} } }`,
       '2010 tokens, and at most 2000',
     ],
     [
       'cost',
-      '{ users(limit: 100) { posts { id } } }',
-      '{ users(limit: 100) { posts { author { id } } } }',
-      '20100 objects to respond with, and at most 20000',
+      '{ samples(first: 100) { nodes { peers { id } } } }',
+      '{ samples(first: 100) { nodes { peers { first { id } } } } }',
+      '20101 objects to respond with, and at most 20000',
     ],
   ])('accepts %s up to the limit, and names the number beyond it', async (_, fine, rejected, message) => {
     expect((await run(fine)).errors).toBeUndefined();
@@ -92,29 +93,35 @@ describe('the limits of GraphQL', () => {
 
   it('counts the objects that variables request', async () => {
     const query =
-      'query ($limit: Int = 5) { users(limit: $limit) { posts(limit: 100) { author { posts { id } } } } }';
+      'query ($limit: Int = 5) { sample(id: 1) { peers(limit: $limit) { peers(limit: 100) { first { peers { id } } } } } }';
 
     const rejected = (objects: number) =>
       tooComplex(`The operation has ${objects} objects to respond with, and at most 20000 are allowed`);
     expect((await run(query, { limit: 1 })).errors).toBeUndefined();
-    expect(await run(query, { limit: 2 })).toEqual(rejected(20_402));
-    expect(await run(query)).toEqual(rejected(51_005));
+    expect(await run(query, { limit: 2 })).toEqual(rejected(20_403));
+    expect(await run(query)).toEqual(rejected(51_006));
     // Invalid values are replaced before counting, as they are before execution.
-    expect(await run(query, { limit: 101 })).toEqual(rejected(102_010));
-    expect(await run(query, { limit: null })).toEqual(rejected(102_010));
+    expect(await run(query, { limit: 101 })).toEqual(rejected(1_020_101));
+    expect(await run(query, { limit: null })).toEqual(rejected(1_020_101));
   });
 
   it.each([
-    ['a search', `posts(first: 1, q: "a") { nodes { id } }`, 2002],
-    ['a search that is empty', `posts(first: 1, q: "") { nodes { id } }`, 2],
-    ['a search that is null', `posts(first: 1, q: null) { nodes { id } }`, 2],
-    ['a search by a variable', `posts(first: 1, q: $q) { nodes { id } }`, 2002],
-    ['a total, however long the page is', `posts(first: 100) { totalCount nodes { id } }`, 601],
-    ['each total of a page', `posts(first: 1) { a: totalCount b: totalCount }`, 1001],
-    ['a total in a fragment', `posts(first: 50) { ...Total ... on PostConnection { b: totalCount } }`, 1001],
-    ['a search with its total', `posts(first: 1, q: "a") { totalCount }`, 2501],
+    ['a search', `samples(first: 1, q: "a") { nodes { id } }`, 2002],
+    ['a search that is empty', `samples(first: 1, q: "") { nodes { id } }`, 2],
+    ['a search that is null', `samples(first: 1, q: null) { nodes { id } }`, 2],
+    ['a search by a variable', `samples(first: 1, q: $q) { nodes { id } }`, 2002],
+    ['a total, however long the page is', `samples(first: 100) { totalCount nodes { id } }`, 601],
+    ['each total of a page', `samples(first: 1) { a: totalCount b: totalCount }`, 1001],
+    [
+      'a total in a fragment',
+      `samples(first: 50) { ...Total ... on SampleConnection { b: totalCount } }`,
+      1001,
+    ],
+    ['a search with its total', `samples(first: 1, q: "a") { totalCount }`, 2501],
   ])('counts %s', async (_, selection, objects) => {
-    const fragment = selection.includes('...Total') ? 'fragment Total on PostConnection { totalCount }' : '';
+    const fragment = selection.includes('...Total')
+      ? 'fragment Total on SampleConnection { totalCount }'
+      : '';
     const parameter = selection.includes('$q') ? '($q: String)' : '';
     const sent = `query ${parameter} { ${selection} } ${fragment}`;
     const reply = await api.graphql(sent, { q: 'a' }, { 'graphql-cost': '1' });
@@ -124,7 +131,7 @@ describe('the limits of GraphQL', () => {
 
   it('lets one operation start a few searches at most', async () => {
     const searches = (count: number) =>
-      `{ ${many(count, (n) => `a${n}: posts(first: 1, q: "a") { totalCount }`)} }`;
+      `{ ${many(count, (n) => `a${n}: samples(first: 1, q: "a") { totalCount }`)} }`;
 
     expect((await run(searches(7))).errors).toBeUndefined();
     expect(await run(searches(8))).toEqual(
@@ -133,27 +140,27 @@ describe('the limits of GraphQL', () => {
   });
 
   it('reports the cost on request', async () => {
-    const query = '{ users(limit: 3) { id posts(limit: 5) { author { id } } } }';
+    const query = '{ samples(first: 3) { nodes { id peers(limit: 5) { first { id } } } } }';
 
     expect((await api.graphql(query)).body).not.toHaveProperty('extensions');
     expect((await api.graphql(query, {}, { 'graphql-cost': '1' })).body.extensions).toEqual({
-      cost: { objects: 3 + 3 * 5 + 3 * 5, limit: 20_000 },
+      cost: { objects: 1 + 3 + 3 * 5 + 3 * 5, limit: 20_000 },
     });
   });
 
   it('rejects exponential operations without computing them', async () => {
-    const doubling = many(60, (n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`);
+    const doubling = many(60, (n) => `fragment F${n} on Sample { ...F${n + 1} ...F${n + 1} }`);
     // Its shape passes the limits; computing its cost for each path through it would take hours.
     const ways = many(8, (n) => {
-      const [type, field] = n % 2 === 0 ? ['User', 'posts'] : ['Post', 'author'];
-      return `fragment W${n} on ${type} { ${`${field} { ...W${n + 1} } `.repeat(20)} }`;
+      const field = n % 2 === 0 ? 'peers' : 'first';
+      return `fragment W${n} on Sample { ${`${field} { ...W${n + 1} } `.repeat(20)} }`;
     });
-    const circle = '{ users { ...A } } fragment A on User { posts { author { ...A } } }';
+    const circle = '{ sample(id: 1) { ...A } } fragment A on Sample { peers { first { ...A } } }';
 
-    expect(await run(`{ users { ...F0 } } ${doubling} fragment F60 on User { id }`)).toEqual(
+    expect(await run(`{ sample(id: 1) { ...F0 } } ${doubling} fragment F60 on Sample { id }`)).toEqual(
       tooComplex(expect.stringContaining('repetitions')),
     );
-    expect(await run(`{ users { ...W0 } } ${ways} fragment W8 on User { id }`)).toEqual(
+    expect(await run(`{ sample(id: 1) { ...W0 } } ${ways} fragment W8 on Sample { id }`)).toEqual(
       tooComplex(expect.stringContaining('objects')),
     );
     expect((await run(circle)).errors[0].message).toContain('Cannot spread fragment "A" within itself');
@@ -161,15 +168,15 @@ describe('the limits of GraphQL', () => {
   });
 
   it.each([
-    ['nested fragments', `{ users { ...F0 } } ${nested(2800)} fragment F2800 on User { id }`],
+    ['nested fragments', `{ sample(id: 1) { ...F0 } } ${nested(2800)} fragment F2800 on Sample { id }`],
     ['aliases', `{ ${many(9000, (n) => `a${n}:__typename`)} }`.slice(0, 65_536)],
-    ['directives', `{ users { id ${'@a '.repeat(20_000)} } }`],
+    ['directives', `{ sample(id: 1) { id ${'@a '.repeat(20_000)} } }`],
     ['repeated spreads of one fragment', spreadOften()],
-    ['nested inline fragments', `{ ${'...{'.repeat(8000)} users { id } ${'}'.repeat(8000)} }`],
-    ['nested selections', `${'{users'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
+    ['nested inline fragments', `{ ${'...{'.repeat(8000)} samples { totalCount } ${'}'.repeat(8000)} }`],
+    ['nested selections', `${'{samples'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
   ])('takes linear time for thousands of %s, with no limit on tokens', async (_, query) => {
-    const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' });
-    await open.graphql('{ users { id } }');
+    const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' }, [FixtureModule]);
+    await open.graphql('{ samples { totalCount } }');
     const start = process.cpuUsage();
     const { body } = await open.graphql(query);
     const { user, system } = process.cpuUsage(start);
@@ -182,11 +189,11 @@ describe('the limits of GraphQL', () => {
   });
 
   it.each([
-    ['a list', `{ users(limit: ${'['.repeat(1980)}`],
-    ['a closed list', `{ users(limit: ${'['.repeat(980)}${']'.repeat(980)}) { id } }`],
-    ['an object', `{ users(limit: ${'{a:'.repeat(660)}`],
-    ['selections', `${'{users'.repeat(660)} { id } ${'}'.repeat(660)}`],
-    ['inline fragments', `{ ${'...{'.repeat(660)} users { id } ${'}'.repeat(660)} }`],
+    ['a list', `{ samples(first: ${'['.repeat(1980)}`],
+    ['a closed list', `{ samples(first: ${'['.repeat(980)}${']'.repeat(980)}) { totalCount } }`],
+    ['an object', `{ samples(first: ${'{a:'.repeat(660)}`],
+    ['selections', `${'{samples'.repeat(660)} { id } ${'}'.repeat(660)}`],
+    ['inline fragments', `{ ${'...{'.repeat(660)} samples { totalCount } ${'}'.repeat(660)} }`],
   ])('rejects %s of hundreds of levels as input', async (_, query) => {
     const { errors } = (await api.graphql(query)).body;
     expect(errors[0].extensions.code).toMatch(/QUERY_TOO_COMPLEX|BAD_USER_INPUT/);
@@ -194,8 +201,8 @@ describe('the limits of GraphQL', () => {
   });
 
   it('reports a document that exceeds the stack of the parser as too complex', async () => {
-    const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' });
-    const query = `{ users(limit: ${'['.repeat(60_000)}`;
+    const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' }, [FixtureModule]);
+    const query = `{ samples(first: ${'['.repeat(60_000)}`;
     const expected = tooComplex(expect.stringMatching(/too many levels .* at most 500 are allowed$/));
     expect((await open.graphql(query)).body).toEqual(expected);
     await open.stop();
@@ -219,15 +226,19 @@ describe('the limits of GraphQL', () => {
   });
 
   it('are configurable', async () => {
-    const strict = await startApi(ANY_STORE, { GRAPHQL_MAX_DEPTH: '1', GRAPHQL_MAX_COST: '3' });
+    const strict = await startApi(ANY_STORE, { GRAPHQL_MAX_DEPTH: '1', GRAPHQL_MAX_COST: '3' }, [
+      FixtureModule,
+    ]);
 
-    expect((await strict.graphql('{ users { id } }')).body.errors[0].message).toContain('at most 1');
+    expect((await strict.graphql('{ samples { totalCount } }')).body.errors[0].message).toContain(
+      'at most 1',
+    );
     await strict.stop();
   });
 
   describe('introspection and suggestions', () => {
     const introspection = '{ __schema { queryType { name } } }';
-    const typo = '{ userz { id } }';
+    const typo = '{ samplez { totalCount } }';
 
     it.each([
       ['are on by default', {}, true],
@@ -249,9 +260,9 @@ describe('the limits of GraphQL', () => {
         true,
       ],
     ])('%s', async (_, settings, open) => {
-      const other = await startApi(ANY_STORE, settings);
+      const other = await startApi(ANY_STORE, settings, [FixtureModule]);
       const [schema, suggestion] = [await other.graphql(introspection), await other.graphql(typo)];
-      const badInput = await other.graphql('mutation { createUser(input: { nam: "x", email: "" }) { id } }');
+      const badInput = await other.graphql('mutation { createSample(input: { tex: "x" }) { id } }');
       await other.stop();
 
       expect(schema.body.data !== undefined).toBe(open);
@@ -265,14 +276,14 @@ describe('the limits of GraphQL', () => {
     });
 
     it('are removed from the end of a message only, however long a value of the client in it is', async () => {
-      const other = await startApi(ANY_STORE, { GRAPHQL_SUGGESTIONS: 'off' });
-      const status = `${' Did you mean '.repeat(70_000)}publishe`;
-      const query = 'query ($status: PostStatus) { posts(status: $status) { totalCount } }';
+      const other = await startApi(ANY_STORE, { GRAPHQL_SUGGESTIONS: 'off' }, [FixtureModule]);
+      const status = `${' Did you mean '.repeat(70_000)}ope`;
+      const query = 'query ($status: SampleStatus) { samples(status: $status) { totalCount } }';
       const { body } = await other.graphql(query, { status });
       await other.stop();
 
       expect(body.errors[0].message).toContain(status);
-      expect(body.errors[0].message).not.toContain('published');
+      expect(body.errors[0].message).not.toContain('"open"');
     });
   });
 });

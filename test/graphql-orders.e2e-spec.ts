@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { recordedEvents } from './support/recorded-changes.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
@@ -21,7 +23,7 @@ const createOverRest = (api: TestApi, key: string, payload: unknown, headers: He
 describe.each(STORES)('orders over GraphQL on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -61,7 +63,7 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
   it('show at most 16 MiB of payloads and other texts in one response', async () => {
     const filler = 'x'.repeat(64 * 1024 - '{"x":""}'.length);
     for (let n = 0; n < 10; n++) await createOverRest(api, randomUUID(), { x: filler });
-    const post = await api.posts.create({ content: 'x'.repeat(900_000) });
+    const sample = await api.samples.create({ text: 'x'.repeat(900_000) });
     const orders = (aliases: number, more = '') => {
       const payloads = Array.from({ length: aliases }, (_, n) => `p${n}: payload`).join(' ');
       return api.graphql(`{ orders(first: 10) { nodes { ${payloads} } } ${more} }`);
@@ -71,7 +73,7 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
     expect(body.errors).toBeUndefined();
     expect(body.data.orders.nodes).toHaveLength(10);
     expect(body.data.orders.nodes[9].p24).toEqual({ x: filler });
-    for (const reply of [await orders(26), await orders(25, `post(id: ${post.id}) { content }`)]) {
+    for (const reply of [await orders(26), await orders(25, `sample(id: ${sample.id}) { text }`)]) {
       expect(errorOf(reply.body)).toEqual({
         code: 'QUERY_TOO_COMPLEX',
         message: expect.stringContaining('16777216'),
@@ -357,18 +359,8 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
     await order(key, { event: [1] });
     await createOverRest(api, key, { event: [1] });
 
-    let {
-      data,
-      has_next: hasNext,
-      next_cursor: cursor,
-    } = (await api.get('/v1/events?types=order.created&limit=100')).body;
-    while (hasNext) {
-      const next = (
-        await api.get(`/v1/events?types=order.created&limit=100&cursor=${encodeURIComponent(cursor)}`)
-      ).body;
-      ({ data, has_next: hasNext, next_cursor: cursor } = next);
-    }
-    const own = data.filter(({ subject }: any) => subject === `/v1/orders/${id}`);
+    const events = await recordedEvents(api, 'order.created');
+    const own = events.filter(({ subject }: any) => subject === `/v1/orders/${id}`);
     expect(own).toHaveLength(1);
     expect(own[0].data).toEqual((await api.get(`/v1/orders/${id}`)).body.data);
   });

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { postsOf } from './support/posts.js';
+import { recordedEvents } from './support/recorded-changes.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
+import { usersOf } from './support/users.js';
 
 const FIELDS = 'id title content status authorId author { id } createdAt updatedAt etag';
 const CREATE = `mutation ($input: CreatePostInput!) { createPost(input: $input) { ${FIELDS} } }`;
@@ -45,7 +48,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     const POST = `query ($id: ID!) { post(id: $id) { ${FIELDS} } }`;
 
     it('is that of REST, with its entity tag', async () => {
-      const { id } = await api.posts.create({ content: 'Some ‘content’ 😀' });
+      const { id } = await postsOf(api).create({ content: 'Some ‘content’ 😀' });
 
       expect((await run(POST, { id })).data.post).toEqual(await asNode(id));
       expect((await run(POST, { id: `+00${id}` })).data.post.id).toBe(String(id));
@@ -59,7 +62,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     );
 
     it('is not counted as read', async () => {
-      const [{ id: seen }, { id: unseen }] = [await api.posts.create(), await api.posts.create()];
+      const [{ id: seen }, { id: unseen }] = [await postsOf(api).create(), await postsOf(api).create()];
       for (let n = 0; n < 5; n++) await run(POST, { id: unseen });
       for (let n = 0; n < 3; n++) await api.get(`/v1/posts/${seen}`);
 
@@ -73,7 +76,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
 
   describe('createPost', () => {
     it('creates a post that REST returns too, with the next id', async () => {
-      const { id: last } = await api.posts.create();
+      const { id: last } = await postsOf(api).create();
       const { createPost } = (await run(CREATE, { input: { title: 'A', content: 'B' } })).data;
 
       expect(createPost).toEqual(await asNode(last + 1));
@@ -100,13 +103,13 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
       [{ title: `${'a\uFE0F'.repeat(100)}a`, content: 'C' }, ['title']],
       [{ title: 'a\0', content: '\ud800' }, ['title', 'content']],
     ])('names the fields that break a rule: %j', async (input, fields) => {
-      const before = await api.posts.count();
+      const before = await postsOf(api).count();
       const { data, errors } = await run(CREATE, { input });
 
       expect(data).toBeNull();
       expect(errors[0]).toMatchObject({ path: ['createPost'], extensions: { code: 'BAD_USER_INPUT' } });
       expect(errors[0].extensions.details.map(({ field }: any) => field)).toEqual(fields);
-      expect(await api.posts.count()).toBe(before);
+      expect(await postsOf(api).count()).toBe(before);
     });
 
     it.each([
@@ -134,11 +137,11 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
       [{ title: null, content: null, status: null }, {}],
       [{}, {}],
     ])('changes only the given fields: %j', async (input, changed) => {
-      const before = await api.posts.create({ title: 'Before' });
+      const before = await postsOf(api).create({ title: 'Before' });
       const { updatePost } = (await run(UPDATE, { id: before.id, input })).data;
 
       expect(updatePost).toEqual(await asNode(before.id));
-      expect(await api.posts.get(before.id)).toEqual({
+      expect(await postsOf(api).get(before.id)).toEqual({
         ...before,
         ...changed,
         updated_at: expect.laterThan(before.updated_at),
@@ -146,7 +149,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     });
 
     it('names the fields that break a rule, and keeps the post unchanged', async () => {
-      const before = await api.posts.create();
+      const before = await postsOf(api).create();
       const { errors } = await run(UPDATE, { id: before.id, input: { title: '', content: 'a\0' } });
 
       expect(errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
@@ -154,13 +157,13 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
         'content',
         'title',
       ]);
-      expect(await api.posts.get(before.id)).toEqual(before);
+      expect(await postsOf(api).get(before.id)).toEqual(before);
     });
   });
 
   describe('deletePost', () => {
     it('deletes a post once, and returns its id', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
 
       expect(await run(DELETE, { id: `0${id}` })).toEqual({ data: { deletePost: String(id) } });
       expect(await codeOf(DELETE, { id })).toBe('NOT_FOUND');
@@ -181,7 +184,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
 
   describe('ifMatch', () => {
     it('accepts the current tag, of GraphQL or REST, alone, in a list, or as *', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
       let etag = await tagOf(id);
       for (const list of [(tag: string) => tag, (tag: string) => `"a", ${tag}`, () => '*', () => null]) {
         const { data } = await run(UPDATE, { id, input: { title: 'A' }, ifMatch: list(etag) });
@@ -194,30 +197,30 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     });
 
     it('rejects an outdated or weak tag, and keeps the post unchanged', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
       const outdated = await tagOf(id);
       await api.patch(`/v1/posts/${id}`, { title: 'Meanwhile' });
-      const before = await api.posts.get(id);
+      const before = await postsOf(api).get(id);
       const weak = `W/${await tagOf(id)}`;
 
       for (const ifMatch of [outdated, weak, '"x"']) {
         expect(await codeOf(UPDATE, { id, input: { title: 'A' }, ifMatch })).toBe('PRECONDITION_FAILED');
         expect(await codeOf(DELETE, { id, ifMatch })).toBe('PRECONDITION_FAILED');
       }
-      expect(await api.posts.get(id)).toEqual(before);
+      expect(await postsOf(api).get(id)).toEqual(before);
     });
 
     it.each(['', ' ', 'x', '"x', '"a" "b"', '\0'])(
       'rejects %j, which is no list of tags',
       async (ifMatch) => {
-        const { id } = await api.posts.create();
+        const { id } = await postsOf(api).create();
         expect(await codeOf(UPDATE, { id, input: {}, ifMatch })).toBe('BAD_USER_INPUT');
         expect(await codeOf(DELETE, { id, ifMatch })).toBe('BAD_USER_INPUT');
       },
     );
 
     it('lets exactly one of many concurrent changes with one tag succeed, over both APIs', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
       const etag = await tagOf(id);
       const codes = new Set<string>();
 
@@ -235,11 +238,11 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
 
       expect(results.filter(Boolean)).toHaveLength(1);
       expect([...codes]).toEqual(['PRECONDITION_FAILED']);
-      expect((await api.posts.get(id)).title).toBe(`T ${results.indexOf(true)}`);
+      expect((await postsOf(api).get(id)).title).toBe(`T ${results.indexOf(true)}`);
     });
 
     it('lets exactly one of many concurrent deletions succeed', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
       const ifMatch = await tagOf(id);
       const results = await Promise.all(Array.from({ length: 30 }, () => run(DELETE, { id, ifMatch })));
 
@@ -248,7 +251,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
   });
 
   it('runs the mutations of an operation in order, and shows each the state that it left', async () => {
-    const { id } = await api.posts.create();
+    const { id } = await postsOf(api).create();
     const update = (n: number) =>
       `${'abc'[n]}: updatePost(id: ${id}, input: { title: "${n}", content: "content ${n}" }) { title content etag }`;
 
@@ -268,7 +271,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
   });
 
   it('does not return more than 16 MiB of texts from one operation of mutations', async () => {
-    const { id } = await api.posts.create({ content: 'x'.repeat(1_000_000) });
+    const { id } = await postsOf(api).create({ content: 'x'.repeat(1_000_000) });
     const names = Array.from({ length: 18 }, (_, n) => `n${n}`);
     const updates = names.map((name) => `${name}: updatePost(id: ${id}, input: {}) { content }`);
 
@@ -279,8 +282,8 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
 
   it('counts texts as they are written: a control character takes six bytes', async () => {
     // The body of its creation has just under 1 MiB.
-    const { id } = await api.posts.create({ content: '\u0001'.repeat(174_000) });
-    const quotes = await api.posts.create({ content: '\n"\\'.repeat(100_000) });
+    const { id } = await postsOf(api).create({ content: '\u0001'.repeat(174_000) });
+    const quotes = await postsOf(api).create({ content: '\n"\\'.repeat(100_000) });
     const query = (count: number, of = id) =>
       `{ ${Array.from({ length: count }, (_, n) => `n${n}: post(id: ${of}) { content }`).join(' ')} }`;
 
@@ -293,20 +296,19 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
 
   it('records the events of REST', async () => {
     const { id } = (await run(CREATE, { input: { title: 'E', content: 'C' } })).data.createPost;
-    const seen = [await api.posts.get(id)];
+    const seen = [await postsOf(api).get(id)];
     for (const input of [{ title: 'F' }, { status: 'published' }, { title: 'G', status: 'draft' }]) {
       await run(UPDATE, { id, input });
-      seen.push(await api.posts.get(id));
+      seen.push(await postsOf(api).get(id));
     }
     await codeOf(UPDATE, { id, input: { title: '' } });
     await codeOf(UPDATE, { id, input: { title: 'H' }, ifMatch: '"x"' });
     await run(DELETE, { id });
-    const user = await api.users.create();
+    const user = await usersOf(api).create();
     await run('mutation ($id: ID!) { deleteUser(id: $id) }', { id: user.id });
 
-    const { data } = (await api.get('/v1/events?limit=100')).body;
     const subjects = new Set([`/v1/posts/${id}`, `/v2/users/${user.id}`]);
-    const events = data.filter(({ subject }: any) => subjects.has(subject));
+    const events = (await recordedEvents(api)).filter(({ subject }: any) => subjects.has(subject));
     expect(events.map(({ type, data: shown }: any) => [type, shown])).toEqual([
       ['post.created', seen[0]],
       ['post.updated', seen[1]],
@@ -319,16 +321,16 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
   });
 
   it('deletes users by the rules of REST', async () => {
-    const { id } = await api.users.create();
-    const author = await api.users.create();
-    await api.posts.createBy(Number(author.id), ['One']);
+    const { id } = await usersOf(api).create();
+    const author = await usersOf(api).create();
+    await postsOf(api).createBy(Number(author.id), ['One']);
     const deleteUser = 'mutation ($id: ID!) { deleteUser(id: $id) }';
 
     expect(await run(deleteUser, { id })).toEqual({ data: { deleteUser: id } });
     expect(await api.get(`/v2/users/${id}`)).toBeError('NOT_FOUND');
     expect(await codeOf(deleteUser, { id: author.id })).toBe('CONFLICT');
     expect(await codeOf(deleteUser, { id: 1 })).toBe('CONFLICT');
-    expect(await api.users.get(author.id)).toEqual(author);
+    expect(await usersOf(api).get(author.id)).toEqual(author);
   });
 });
 

@@ -49,14 +49,14 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     await transactions.execute(
-      'CREATE TABLE marks (post_id integer REFERENCES posts (id) DEFERRABLE INITIALLY DEFERRED)',
+      'CREATE TABLE marks (sample_id integer REFERENCES samples (id) DEFERRABLE INITIALLY DEFERRED)',
     );
-    await api.posts.create();
+    await api.samples.create();
     const committed: number[] = [];
-    const mark = (postId: number) =>
+    const mark = (sampleId: number) =>
       transactions.run(async (manager) => {
-        transactions.onCommit(() => committed.push(postId));
-        await manager.query('INSERT INTO marks VALUES (?)', [postId]);
+        transactions.onCommit(() => committed.push(sampleId));
+        await manager.query('INSERT INTO marks VALUES (?)', [sampleId]);
       });
 
     // The references are checked only by the commit.
@@ -64,7 +64,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
 
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } });
-    expect(await queries.all('SELECT post_id FROM marks')).toEqual([{ post_id: 1 }, { post_id: 1 }]);
+    expect(await queries.all('SELECT sample_id FROM marks')).toEqual([{ sample_id: 1 }, { sample_id: 1 }]);
     expect(committed).toEqual([1, 1]);
     await api.stop();
   });

@@ -44,11 +44,11 @@ describe.each(STORES)('health on %s without migrations', (store) => {
 
     const preflight = await api.send({
       method: 'OPTIONS',
-      url: '/v1/posts',
+      url: '/v1/audit',
       headers: { origin, 'access-control-request-method': 'PATCH' },
     });
     expect(preflight).toHaveStatus(204);
-    const reply = await api.get('/v1/posts', { origin });
+    const reply = await api.get('/v1/audit', { origin });
     expect(reply).toBeError('SERVICE_UNAVAILABLE');
     expect(reply.headers['access-control-allow-origin']).toBe('*');
     await api.stop();
@@ -87,16 +87,16 @@ async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => P
 describe.each(STORES)('a disk that rejects writes on %s', (store) => {
   it('makes writes return 503 and /health/ready report it, until writes succeed again', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    const post = await api.posts.create();
+    const sample = await api.samples.create();
     await api.accounts.register('ada@example.com');
     const { access } = await api.accounts.login('ada@example.com');
-    const large = { title: 'T', content: 'x'.repeat(100_000) };
+    const large = { text: 'x'.repeat(100_000) };
     const repair = await breakStorage(api, store);
 
     for (const reply of [
-      await api.post('/v1/posts', large),
-      await api.post('/v1/posts', large, { 'idempotency-key': 'k' }),
-      await api.patch(`/v1/posts/${post.id}`, large),
+      await api.post('/v1/samples', large),
+      await api.post('/v1/samples', large, { 'idempotency-key': 'k' }),
+      await api.patch(`/v1/samples/${sample.id}`, large),
       await api.post('/v1/tickets', { text: 'x'.repeat(50_000) }, { 'idempotency-key': 'k' }),
     ]) {
       expect(reply).toBeError('SERVICE_UNAVAILABLE');
@@ -104,11 +104,11 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
     }
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
     expect(await api.get('/health')).toHaveStatus(200);
-    expect(await api.get(`/v1/posts/${post.id}`)).toHaveStatus(200);
+    expect(await api.get(`/v1/samples/${sample.id}`)).toHaveStatus(200);
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
 
     await repair();
-    await until('writes succeed', async () => (await api.post('/v1/posts', large)).status === 201);
+    await until('writes succeed', async () => (await api.post('/v1/samples', large)).status === 201);
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     expect(await api.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD })).toHaveStatus(
       200,
@@ -134,39 +134,39 @@ ifEmbedded(describe)('a database file of SQLite', () => {
     ['moved with its folder', (folder) => renameSync(folder, `${folder}-moved`)],
   ])('that was %s under the service makes writes 503 and the service unready', async (_, move) => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    const { id } = await api.posts.create();
-    expect(await api.get('/v1/posts?q=a')).toHaveStatus(200);
+    const { id } = await api.samples.create();
+    expect(await api.get('/v1/samples?q=a')).toHaveStatus(200);
     move(folderOf(api));
 
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
     for (let n = 0; n < 2; n++) {
       const replies = await Promise.all([
-        api.post('/v1/posts', { title: 'T', content: 'C' }),
-        api.post('/v1/posts', { title: 'T', content: 'C' }, { 'idempotency-key': `k${n}` }),
-        api.patch(`/v1/posts/${id}`, { title: 'Changed' }),
+        api.post('/v1/samples', { text: 'T' }),
+        api.post('/v1/samples', { text: 'T' }, { 'idempotency-key': `k${n}` }),
+        api.patch(`/v1/samples/${id}`, { text: 'Changed' }),
         api.post('/v1/tickets', {}, { 'idempotency-key': `k${n}` }),
         api.post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD }),
       ]);
       for (const reply of replies) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-      const { body } = await api.post('/graphql', { query: `mutation { deletePost(id: ${id}) }` });
+      const { body } = await api.post('/graphql', { query: `mutation { deleteSample(id: ${id}) }` });
       expect(body.errors[0].extensions.code).toBe('SERVICE_UNAVAILABLE');
     }
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
-    expect((await api.get(`/v1/posts/${id}`)).body.data.title).not.toBe('Changed');
+    expect((await api.get(`/v1/samples/${id}`)).body.data.text).toBe('Some text');
     const folder = folderOf(api);
     await api.stop();
     rmSync(`${folder}-moved`, { recursive: true, force: true });
   });
 
   it('that was put back is written again', async () => {
-    const api = await startApi(ANY_STORE);
-    const { id } = await api.posts.create();
+    const api = await startApi(ANY_STORE, {}, [FixtureModule]);
+    const { id } = await api.samples.create();
     const folder = folderOf(api);
     renameSync(folder, `${folder}-moved`);
-    expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('SERVICE_UNAVAILABLE');
+    expect(await api.post('/v1/samples', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
     renameSync(`${folder}-moved`, folder);
 
-    expect(await api.posts.create()).toMatchObject({ id: id + 1 });
+    expect(await api.samples.create()).toMatchObject({ id: id + 1 });
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     await api.stop();
   });

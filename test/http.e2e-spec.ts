@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
@@ -13,8 +14,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
   let api: TestApi;
   let port: number;
   beforeAll(async () => {
-    api = await startApi(store);
-    await api.posts.create();
+    api = await startApi(store, {}, [FixtureModule]);
+    await api.samples.create();
     await api.app.listen(0, '127.0.0.1');
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
@@ -45,12 +46,12 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('X-Request-ID', () => {
     it.each([
       ['a response', 'GET', '/health'],
-      ['a list', 'GET', '/v1/posts'],
-      ['a response without a body', 'HEAD', '/v1/posts'],
-      ['a bad id', 'GET', '/v1/posts/abc'],
+      ['a list', 'GET', '/v1/samples'],
+      ['a response without a body', 'HEAD', '/v1/samples'],
+      ['a bad id', 'GET', '/v1/samples/abc'],
       ['an unknown path', 'GET', '/nowhere'],
-      ['a wrong method', 'PUT', '/v1/posts'],
-      ['an unreadable body', 'POST', '/v1/posts'],
+      ['a wrong method', 'PUT', '/v1/samples'],
+      ['an unreadable body', 'POST', '/v1/samples'],
       ['a bad escape', 'GET', '/%ff'],
     ] as const)('is a new UUID on %s', async (_, method, url) => {
       const ids = new Set<string>();
@@ -70,7 +71,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   });
 
   describe('paths', () => {
-    it.each(['/health', '/health/ready', '/v1/posts', '/v1/posts/1', '/v1/posts/cursor'])(
+    it.each(['/health', '/health/ready', '/v1/samples', '/v1/samples/1'])(
       '%s responds with and without a trailing slash, and to HEAD',
       async (path) => {
         const plain = await api.get(path);
@@ -85,22 +86,22 @@ describe.each(STORES)('HTTP on %s', (store) => {
     );
 
     it.each([
-      '/posts',
-      '/v2/posts',
-      '/v3/users',
+      '/samples',
+      '/v2/samples',
+      '/v3/samples',
       '/v1',
       '/v1/',
       '/v1/auth/login/',
       '/v1/health',
       '/health/x',
-      '/V1/posts',
-      '/v1/posts/1/2',
-      '/v1//posts',
-      '/v1/posts//',
-      '/v1/posts/1//',
+      '/V1/samples',
+      '/v1/samples/1/2',
+      '/v1//samples',
+      '/v1/samples//',
+      '/v1/samples/1//',
       '/%ff',
       '/%00',
-      '/v1/%70osts%ff',
+      '/v1/%73amples%ff',
       '/__proto__',
       '/constructor',
       '/.env',
@@ -114,19 +115,18 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   describe('wrong methods', () => {
     it.each([
-      ['PUT', '/v1/posts', 'GET, HEAD, POST'],
-      ['DELETE', '/v1/posts/', 'GET, HEAD, POST'],
-      ['PATCH', '/v1/posts?page=1', 'GET, HEAD, POST'],
-      ['PUT', '/v1/posts/1', 'DELETE, GET, HEAD, PATCH'],
-      ['POST', '/v1/posts/abc', 'DELETE, GET, HEAD, PATCH'],
-      ['POST', '/v1/posts/%ff', 'DELETE, GET, HEAD, PATCH'],
-      ['PUT', `/v1/posts/${'9'.repeat(500)}`, 'DELETE, GET, HEAD, PATCH'],
-      ['POST', '/v1/posts/cursor', 'GET, HEAD'],
+      ['PUT', '/v1/samples', 'GET, HEAD, POST'],
+      ['DELETE', '/v1/samples/', 'GET, HEAD, POST'],
+      ['PATCH', '/v1/samples?page=1', 'GET, HEAD, POST'],
+      ['POST', '/v1/samples/1', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['POST', '/v1/samples/abc', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['POST', '/v1/samples/%ff', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['POST', `/v1/samples/${'9'.repeat(500)}`, 'DELETE, GET, HEAD, PATCH, PUT'],
       ['POST', '/health', 'GET, HEAD'],
       ['DELETE', '/health/ready', 'GET, HEAD'],
-      ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
-      ['TRACE', '/v1/posts', 'GET, HEAD, POST'],
-      ['PROPFIND', '/v1/posts', 'GET, HEAD, POST'],
+      ['OPTIONS', '/v1/samples', 'GET, HEAD, POST'],
+      ['TRACE', '/v1/samples', 'GET, HEAD, POST'],
+      ['PROPFIND', '/v1/samples', 'GET, HEAD, POST'],
     ] as const)('%s %s is rejected with Allow: %s, for any body', async (method, url, allow) => {
       for (const payload of [undefined, '{broken']) {
         const reply = await api.send({ method, url, ...(payload && { payload }) });
@@ -141,8 +141,11 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['garbage', 'garbage\r\n\r\n'],
       ['a bad version', 'GET /health HTTP/9.9\r\nHost: x\r\n\r\n'],
       ['a header without a name', 'GET /health HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
-      ['two lengths', 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
-      ['an id of 60,000 digits', `GET /v1/posts/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+      [
+        'two lengths',
+        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      ],
+      ['an id of 60,000 digits', `GET /v1/samples/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
       ['headers of 60,000 bytes', `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`],
     ])('are rejected with the error envelope: %s', async (_, request) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
@@ -187,15 +190,15 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['the same Host twice', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
       [
         'another coding before chunked',
-        'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       [
         'chunks in HTTP/1.0',
-        'POST /v1/posts HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        'POST /v1/samples HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       [
         'chunks in HTTP/1.0 without a Host',
-        'POST /v1/posts HTTP/1.0\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        'POST /v1/samples HTTP/1.0\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       ['HTTP/2.0 in the request line', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n'],
     ])('return 400 and close the connection: %s', async (_, request) => {
@@ -206,7 +209,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(reply.headers['connection']).toBe('close');
     });
 
-    it.each(['GET *', 'GET *posts', 'OPTIONS *abc'])('are not found: %s', async (line) => {
+    it.each(['GET *', 'GET *samples', 'OPTIONS *abc'])('are not found: %s', async (line) => {
       expect(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError('NOT_FOUND');
     });
 
@@ -222,33 +225,33 @@ describe.each(STORES)('HTTP on %s', (store) => {
     });
 
     it('do not replace the response to the previous request', async () => {
-      const body = '{"title":"Pipelined","content":"C"}';
-      const before = await api.posts.count();
+      const body = '{"text":"Pipelined"}';
+      const before = await api.samples.count();
 
       const reply = await raw(
-        `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}garbage\r\n\r\n`,
+        `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}garbage\r\n\r\n`,
         { end: false },
       );
 
       expect(reply.status).toBe(201);
-      expect(await api.posts.count()).toBe(before + 1);
+      expect(await api.samples.count()).toBe(before + 1);
     });
 
     it('do not replace any response to earlier requests', async () => {
-      const body = '{"title":"Pipelined","content":"C"}';
-      const request = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-      const before = await api.posts.count();
+      const body = '{"text":"Pipelined"}';
+      const request = `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const before = await api.samples.count();
 
       const received = await exchange(`${request.repeat(5)}garbage\r\n\r\n`);
 
       expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(5).fill('HTTP/1.1 201'));
-      expect(await api.posts.count()).toBe(before + 5);
+      expect(await api.samples.count()).toBe(before + 5);
     });
 
     it('are rejected after the earlier responses if they break off in the middle', async () => {
       const received = await exchange(
-        'GET /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
-          'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
+        'GET /v1/samples HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
+          'POST /v1/samples HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
       );
 
       expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
@@ -260,7 +263,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
       const { requestTimeout, headersTimeout } = server;
       Object.assign(server, { requestTimeout: 500, headersTimeout: 400 });
       try {
-        const unfinished = 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
+        const unfinished =
+          'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{';
         expect(await raw(unfinished, { end: false })).toBeError('MALFORMED_REQUEST');
         const respondedEarly = 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
         const reply = await raw(respondedEarly, { end: false });
@@ -286,15 +290,16 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('a body of more than 1 MiB', () => {
     it('is rejected by its Content-Length', async () => {
       const reply = await raw(
-        'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
+        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
 
     it('is rejected so that a client that keeps sending can read the response', async () => {
       for (let n = 0; n < 10; n++) {
-        const reply = await fetch(`http://127.0.0.1:${port}/v1/posts`, {
+        const reply = await fetch(`http://127.0.0.1:${port}/v1/samples`, {
           method: 'POST',
+          headers: { 'content-type': 'application/json' },
           body: 'x'.repeat(5 * 1024 * 1024),
         });
         expect(reply.status).toBe(413);
@@ -305,7 +310,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     it('is rejected in chunks', async () => {
       const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
       const reply = await raw(
-        `POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
+        `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
@@ -327,24 +332,24 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   it('masks an internal error, and identifies it by its request id', async () => {
     const { transactions } = api.app.get(Database);
-    await transactions.run((manager) => manager.query('ALTER TABLE posts RENAME COLUMN content TO hidden'));
+    await transactions.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
     try {
-      const reply = await api.get('/v1/posts/1');
+      const reply = await api.get('/v1/samples/1');
       expect(reply).toBeError('INTERNAL_ERROR');
-      expect(reply.text).not.toMatch(/content|hidden|posts|SQL/);
+      expect(reply.text).not.toMatch(/text|hidden|samples|SQL/);
     } finally {
-      await transactions.run((manager) => manager.query('ALTER TABLE posts RENAME COLUMN hidden TO content'));
+      await transactions.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN hidden TO text'));
     }
   });
 
   it('rejects a compressed body', async () => {
-    const reply = await api.post('/v1/posts', '{}', { 'content-encoding': 'gzip' });
+    const reply = await api.post('/v1/samples', '{}', { 'content-encoding': 'gzip' });
 
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
-    const fields = { title: 'T', content: 'C' };
-    expect(await api.post('/v1/posts', fields, { 'content-encoding': 'Identity' })).toHaveStatus(201);
+    const fields = { text: 'T' };
+    expect(await api.post('/v1/samples', fields, { 'content-encoding': 'Identity' })).toHaveStatus(201);
     // Without a body, nothing is compressed.
-    expect(await api.get('/v1/posts', { 'content-encoding': 'gzip' })).toHaveStatus(200);
+    expect(await api.get('/v1/samples', { 'content-encoding': 'gzip' })).toHaveStatus(200);
   });
 
   it('sends the security headers of an API, and those of pages only with pages', async () => {
@@ -357,7 +362,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     };
     const ofPages = ['origin-agent-cluster', 'cross-origin-opener-policy', 'x-dns-prefetch-control'];
 
-    for (const url of ['/health', '/nowhere', '/v1/posts', '/openapi.json']) {
+    for (const url of ['/health', '/nowhere', '/v1/samples', '/openapi.json']) {
       const { headers } = await api.get(url);
       expect(headers).toMatchObject(API);
       for (const name of ofPages) expect(headers).not.toHaveProperty(name);
@@ -376,7 +381,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     const origin = 'https://app.example';
 
     it('allows any origin to read the responses and their headers, without credentials', async () => {
-      for (const url of ['/v1/posts', '/v1/posts/abc', '/nowhere']) {
+      for (const url of ['/v1/samples', '/v1/samples/abc', '/nowhere']) {
         const { headers } = await api.get(url, { origin });
         expect(headers['access-control-allow-origin']).toBe('*');
         expect(headers).not.toHaveProperty('access-control-allow-credentials');
@@ -389,7 +394,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     it('responds to a preflight', async () => {
       const reply = await api.send({
         method: 'OPTIONS',
-        url: '/v1/posts/1',
+        url: '/v1/samples/1',
         headers: {
           origin,
           'access-control-request-method': 'PATCH',

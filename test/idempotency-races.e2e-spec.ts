@@ -6,6 +6,7 @@ import { createApp } from '../src/app.js';
 import { PASSWORD_COST } from '../src/auth/password/passwords.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
+import { patiently, times } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
 import { type StoreName, STORES } from './support/stores.js';
@@ -18,9 +19,6 @@ import { until } from './support/until.js';
   exports: [PASSWORD_COST],
 })
 class SlowPasswordsModule {}
-
-const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 const withKey = (key: string) => ({ 'idempotency-key': key });
 
@@ -55,15 +53,9 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
   it('100 concurrent requests with different keys create 100 tickets', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
 
-    /** Retries a 503, as clients do when the service is overloaded. */
-    const create = async (n: number, retries = 3): Promise<Reply> => {
-      const reply = await api.post('/v1/tickets', { n }, withKey(`key${n}`));
-      if (reply.status !== 503 || retries === 0) return reply;
-      expect(reply).toBeError('SERVICE_UNAVAILABLE');
-      return create(n, retries - 1);
-    };
-
-    const replies = await times(100, (n) => create(n));
+    const replies = await times(100, (n) =>
+      patiently(() => api.post('/v1/tickets', { n }, withKey(`key${n}`))),
+    );
 
     expect(replies.map(({ body }) => body.data.id).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, n) => n + 1),
@@ -85,13 +77,13 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
 
   it('a registration with a key does not block other writes while it hashes', async () => {
     const settings = { DATABASE_POOL_SIZE: '1', METRICS_PORT: '0' };
-    const api = await startApi(store, settings, [SlowPasswordsModule]);
+    const api = await startApi(store, settings, [SlowPasswordsModule, FixtureModule]);
     const hashing = async () => /^password_hashing_running 1$/m.test(await api.app.get(Registry).metrics());
 
     const account = { email: 'a@example.com', name: 'A', password: PASSWORD };
     const registration = api.post('/auth/register/', account, withKey('k'));
     await until('the password is being hashed', hashing);
-    expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toHaveStatus(201);
+    expect(await api.post('/v1/samples', { text: 'T' })).toHaveStatus(201);
 
     expect(await hashing()).toBe(true);
     expect(await registration).toHaveStatus(201);

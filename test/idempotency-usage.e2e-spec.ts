@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -11,12 +12,12 @@ const DAY = 24 * 60 * 60_000;
 describe.each(STORES)('the records of idempotent requests on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store, { IDEMPOTENCY_MAX_MB: '1' });
+    api = await startApi(store, { IDEMPOTENCY_MAX_MB: '1' }, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
-  const create = (content: string, key: string = randomUUID()) =>
-    api.post('/v1/posts', { title: 'T', content }, { 'idempotency-key': key });
+  const create = (text: string, key: string = randomUUID()) =>
+    api.post('/v1/samples', { text }, { 'idempotency-key': key });
   const one = async <Row>(sql: string) => (await api.app.get(Queries).one<Row>(sql))!;
   const kept = async () =>
     (await one<{ n: number }>('SELECT CAST(sum(bytes) AS bigint) AS n FROM idempotency_usage')).n;
@@ -24,10 +25,10 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
     (await one<{ n: number }>('SELECT CAST(sum(size) AS bigint) AS n FROM idempotency_records')).n;
 
   it('are compressed, and replayed unchanged', async () => {
-    const content = 'Some words, ‘quoted’ and repeated 😀. '.repeat(10_000);
+    const text = 'Some words, ‘quoted’ and repeated 😀. '.repeat(10_000);
 
-    const first = await create(content, 'compressed');
-    const second = await create(content, 'compressed');
+    const first = await create(text, 'compressed');
+    const second = await create(text, 'compressed');
 
     expect(first).toHaveStatus(201);
     expect(second.text).toBe(first.text);
@@ -35,7 +36,7 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
     const { stored } = await one<{ stored: number }>(
       'SELECT length(body) AS stored FROM idempotency_records',
     );
-    expect(stored).toBeLessThan(content.length / 20);
+    expect(stored).toBeLessThan(text.length / 20);
   });
 
   it('are counted exactly by the database, also during concurrent creation and purge', async () => {
@@ -60,7 +61,7 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
     expect(rejected).toBeError('SERVICE_UNAVAILABLE');
     expect(rejected.headers['retry-after']).toBeDefined();
     expect((await create(first, 'first')).headers['idempotent-replayed']).toBe('true');
-    expect(await api.post('/v1/posts', { title: 'T', content: 'No key' })).toHaveStatus(201);
+    expect(await api.post('/v1/samples', { text: 'No key' })).toHaveStatus(201);
     expect(await kept()).toBeLessThan(2 * 1024 * 1024);
 
     api.moveClock(DAY + 1000);

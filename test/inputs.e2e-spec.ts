@@ -2,7 +2,9 @@ import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
 import { ANY_STORE } from './support/stores.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ProbeModule } from './support/probe.module.js';
+import { operations } from './support/reference.js';
 
 describe('the body of a route other than posts', () => {
   let api: TestApi;
@@ -70,6 +72,36 @@ describe('the body of a route other than posts', () => {
 
     expect(reply).toBeError('VALIDATION_ERROR', ['name', 'phone']);
     expect(reply.body.error.message).toBe('name must not be empty; phone must be at most 20 characters long');
+  });
+});
+
+describe('a member that is named as one of the class of the input', () => {
+  const MEMBERS = ['offset=5', 'isDeep=1', 'afterId=3', 'of=1', 'constructor=1', 'toString=1', '__proto__=1'];
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(ANY_STORE, {}, [FixtureModule, ProbeModule]);
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    '/v1/samples',
+    '/v1/tickets',
+    ...operations
+      .filter(({ method, path }) => method === 'GET' && !/\{|stream$/.test(path))
+      .map(({ path }) => path),
+  ])('is ignored in the query of GET %s', async (path) => {
+    const { status, body } = await api.get(path);
+    expect(status).toBeLessThan(500);
+    for (const member of MEMBERS) {
+      const reply = await api.get(`${path}?${member}`);
+      expect([member, reply.status, reply.body]).toEqual([member, status, body]);
+    }
+  });
+
+  it('is ignored in a body', async () => {
+    const reply = await api.post('/v1/probes', { name: 'Ada', initials: 'X', constructor: 1, toString: 2 });
+    expect(reply).toHaveStatus(201);
+    expect(reply.body).toEqual({ name: 'Ada' });
   });
 });
 

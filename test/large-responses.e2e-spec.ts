@@ -7,12 +7,11 @@ import { All, Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { Public } from '../src/platform/access/index.js';
-import { Database } from '../src/platform/database/database.js';
+import { EventStream } from '../src/platform/http/route-config.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { insertPosts } from '../src/posts/post-batch.js';
 import { startApi, type TestApi } from './support/api.js';
-import { QuickPasswordsModule } from './support/quick-passwords.module.js';
-import { watchContents } from './support/statements.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { watchTexts } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -42,6 +41,15 @@ class GatedController {
     return 'x'.repeat(16 * 1024 * KIB);
   }
 
+  /** Begins a response that does not end. */
+  @Get('open')
+  @EventStream()
+  open(): StreamableFile {
+    const stream = new Readable({ read: () => undefined });
+    stream.push('Begins');
+    return new StreamableFile(stream);
+  }
+
   @Get('stream')
   async stream(): Promise<StreamableFile> {
     waiting++;
@@ -60,21 +68,11 @@ describe.each(STORES)('large responses on %s', (store) => {
   let port: number;
   beforeAll(async () => {
     api = await startApi(store, { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' }, [
-      QuickPasswordsModule,
+      FixtureModule,
       GatedModule,
     ]);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, ...Array.from({ length: 37 }, () => 490_000)];
-    for (const [n, size] of sizes.entries()) {
-      const createdAt = new Date(Date.UTC(2026, 0, 1) + n * 1000);
-      const post = {
-        title: `Post ${n}`,
-        content: 'é'.repeat(size),
-        status: 'draft',
-        authorId: 1,
-        createdAt,
-      } as const;
-      await insertPosts(api.app.get(Database), [post]);
-    }
+    for (const size of sizes) await api.samples.create({ text: 'é'.repeat(size) });
     await api.app.listen(0, '127.0.0.1');
     const server = api.app.getHttpServer() as Server;
     ({ port } = server.address() as AddressInfo);
@@ -97,9 +95,9 @@ describe.each(STORES)('large responses on %s', (store) => {
     });
 
   it.each([
-    ['/v1/posts?sort_by=created_at&sort_dir=asc&limit=5', 5],
-    ['/v1/posts/cursor?limit=5', 5],
-    ['/v2/users/1/posts?sort_dir=asc&limit=3', 3],
+    ['/v1/samples?limit=5&page=1', 5],
+    ['/v1/samples?limit=5&page=7', 5],
+    ['/v1/samples?cursor=&limit=5', 5],
   ])('%s is streamed with the same content as in one piece', async (url, count) => {
     const response = await fetch(origin + url);
     const { data, ...rest } = (await response.json()) as any;
@@ -107,17 +105,17 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(response.headers.get('link')).toContain('rel="next"');
     expect(data).toHaveLength(count);
-    for (const post of data) {
-      const one = (await api.get(`/v1/posts/${post.id}`)).body.data;
-      expect(post).toEqual(one);
-      expect(Object.keys(post)).toEqual(Object.keys(one));
+    for (const sample of data) {
+      const one = (await api.get(`/v1/samples/${sample.id}`)).body.data;
+      expect(sample).toEqual(one);
+      expect(Object.keys(sample)).toEqual(Object.keys(one));
     }
     const whole = (await api.get(url.replace(/limit=\d/, 'limit=2'))).body;
     expect(Object.keys(rest)).toEqual(Object.keys(whole).slice(1));
   });
 
   it('use little memory, do not delay other requests, and wait for slow clients', async () => {
-    const { loaded, stop } = watchContents();
+    const { loaded, stop } = watchTexts();
     const readers = Array.from({ length: 12 }, (_, n) => hold(`192.0.2.${n}`));
     await untilBlocked(12);
 
@@ -126,24 +124,26 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(loaded.length).toBeGreaterThanOrEqual(12);
     for (const ids of loaded) expect(ids).toHaveLength(1);
     expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 'ok' });
-    expect((await fetch(`${origin}/v1/posts/1`)).status).toBe(200);
+    expect((await fetch(`${origin}/v1/samples/1`)).status).toBe(200);
     for (const socket of readers) socket.destroy();
     stop();
   });
 
   it('that are not read do not block large requests of other clients', async () => {
-    const body = JSON.stringify({ title: 'Large', content: 'x'.repeat(100 * KIB) });
+    const body = JSON.stringify({ text: 'x'.repeat(100 * KIB) });
     const sockets = Array.from({ length: 8 }, () => {
       const socket = connect(port, '127.0.0.1');
-      socket.write('GET /v1/events/stream?types=user.created HTTP/1.1\r\nHost: x\r\n\r\n');
-      socket.write(`POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      socket.write('GET /v1/gated/open HTTP/1.1\r\nHost: x\r\n\r\n');
+      socket.write(
+        `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
       return socket;
     });
     // Node.js passes a request on, although the response to the one before it has not ended.
     await until('the requests have arrived', async () => (await metric(ACTIVE)) >= 2 * sockets.length);
 
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${origin}/v1/posts`, { method: 'POST', headers, body });
+    const response = await fetch(`${origin}/v1/samples`, { method: 'POST', headers, body });
     expect(response.status).toBe(201);
     await response.text();
     for (const socket of sockets) socket.destroy();
@@ -153,20 +153,20 @@ describe.each(STORES)('large responses on %s', (store) => {
     await untilNothingIsHeld();
     const sockets = Array.from({ length: 16 }, (_, n) => hold(`192.0.2.${n}`));
     await untilHeld(MAX);
-    const rejected = await fetch(`${origin}/v1/posts?limit=100`);
+    const rejected = await fetch(`${origin}/v1/samples?limit=100`);
     expect(rejected.status).toBe(503);
     expect(rejected.headers.get('retry-after')).not.toBeNull();
     await rejected.text();
-    expect((await fetch(`${origin}/v1/posts/1`)).status).toBe(200);
-    const inGraphql = await api.graphql('{ user(id: 1) { posts(limit: 15) { content } } }');
+    expect((await fetch(`${origin}/v1/samples/1`)).status).toBe(200);
+    const inGraphql = await api.graphql('{ sample(id: 1) { peers(limit: 15) { text } } }');
     expect(inGraphql).toHaveStatus(503);
-    const created = await api.post('/v1/posts', { title: 'T', content: 'x'.repeat(100 * KIB) });
+    const created = await api.post('/v1/samples', { text: 'x'.repeat(100 * KIB) });
     expect(created).toHaveStatus(201);
 
     for (const socket of sockets) socket.destroy();
     await until(
       'large responses are accepted',
-      async () => (await fetch(`${origin}/v1/posts?limit=3&page=19`)).status === 200,
+      async () => (await fetch(`${origin}/v1/samples?limit=3&page=19`)).status === 200,
     );
   });
 
@@ -192,7 +192,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     ['a write', 'POST /v1/gated HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'],
     [
       'a response behind another one',
-      'GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/gated HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET /v1/gated/open HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/gated HTTP/1.1\r\nHost: x\r\n\r\n',
     ],
   ])('free their memory when the client has left before %s is ready', async (_, request) => {
     const open = async () => {
@@ -213,7 +213,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     gate.resolve();
     await until('the handlers have ended', () => waiting === 0);
 
-    const response = await fetch(`${origin}/v1/posts?limit=100`);
+    const response = await fetch(`${origin}/v1/samples?limit=100`);
     await response.body?.cancel();
     expect(response.status).toBe(200);
     await untilNothingIsHeld();
@@ -229,13 +229,15 @@ describe.each(STORES)('large responses on %s', (store) => {
   /** A client that asks for a large response, and accepts what fits into the buffers, and nothing more. */
   function hold(address: string): Socket {
     const socket = connect(port, '127.0.0.1').pause();
-    socket.write(`GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`);
+    socket.write(`GET /v1/samples?limit=100 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`);
     return socket;
   }
 
   /** The status of a large response, which the client does not read. */
   async function statusFor(address: string): Promise<number> {
-    const response = await fetch(`${origin}/v1/posts?limit=100`, { headers: { 'x-forwarded-for': address } });
+    const response = await fetch(`${origin}/v1/samples?limit=100`, {
+      headers: { 'x-forwarded-for': address },
+    });
     await response.body?.cancel();
     return response.status;
   }
@@ -258,10 +260,10 @@ describe.each(STORES)('large responses on %s', (store) => {
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(lines)?.[1]);
   }
 
-  it('omit posts that are deleted in the meantime', async () => {
-    const own = await api.posts.create({ title: 'Short-lived', content: 'x'.repeat(100 * KIB) });
-    const socket = await requestAndWait('/v1/posts/cursor?limit=100');
-    expect(await api.delete(`/v1/posts/${own.id}`)).toHaveStatus(204);
+  it('omit rows that are deleted in the meantime', async () => {
+    const own = await api.samples.create({ text: 'Short-lived'.repeat(10 * KIB) });
+    const socket = await requestAndWait('/v1/samples?cursor=&limit=100');
+    expect(await api.delete(`/v1/samples/${own.id}`)).toHaveStatus(204);
 
     const received = await text(socket);
     expect(received).toContain('"has_next":false}');
@@ -270,18 +272,18 @@ describe.each(STORES)('large responses on %s', (store) => {
 
   it('close the connection when the database fails in the middle', async () => {
     const transactions = api.app.get(Transactions);
-    const socket = await requestAndWait('/v1/posts/cursor?limit=100');
-    await transactions.execute('ALTER TABLE posts RENAME TO posts_away');
+    const socket = await requestAndWait('/v1/samples?cursor=&limit=100');
+    await transactions.execute('ALTER TABLE samples RENAME TO samples_away');
 
     const [received] = await Promise.all([text(socket).catch(() => 'reset'), once(socket, 'close')]);
-    await transactions.execute('ALTER TABLE posts_away RENAME TO posts');
+    await transactions.execute('ALTER TABLE samples_away RENAME TO samples');
     expect(received).not.toContain('"has_next"');
-    expect(await api.get('/v1/posts/1')).toHaveStatus(200);
+    expect(await api.get('/v1/samples/1')).toHaveStatus(200);
   });
 
   it('respond to HEAD without a body', async () => {
-    const { loaded, stop } = watchContents();
-    const response = await fetch(`${origin}/v1/posts?limit=4&sort_dir=asc`, { method: 'HEAD' });
+    const { loaded, stop } = watchTexts();
+    const response = await fetch(`${origin}/v1/samples?limit=4`, { method: 'HEAD' });
     expect(loaded).toEqual([]);
     stop();
 

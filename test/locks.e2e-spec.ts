@@ -1,20 +1,23 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresStore } from '../src/platform/config/config.js';
-import { startApi, type TestApi } from './support/api.js';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { times } from './support/concurrent.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { recordedEvents } from './support/recorded-changes.js';
 import { until } from './support/until.js';
-
-const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 describe('locks on PostgreSQL', () => {
   let api: TestApi;
+  let headers: Record<string, string>;
   /** Holds a lock. */
   let other: Client;
   /** In a transaction, `pg_stat_activity` would not change. */
   let observer: Client;
   beforeEach(async () => {
-    api = await startApi('PostgreSQL');
+    api = await startApi('PostgreSQL', { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
+    await api.accounts.register('ada@example.com');
+    headers = bearer((await api.accounts.login('ada@example.com')).access);
     const { url } = api.config.store as PostgresStore;
     [other, observer] = [new Client(url), new Client(url)];
     await Promise.all([other.connect(), observer.connect()]);
@@ -23,6 +26,9 @@ describe('locks on PostgreSQL', () => {
     await Promise.all([other.end(), observer.end()]);
     await api.stop();
   });
+
+  const create = (more: Record<string, string> = {}) =>
+    api.post('/v1/samples', { text: 'T' }, { ...headers, ...more });
 
   /** The connections that wait for a lock. */
   const waiting = async (): Promise<number[]> => {
@@ -42,23 +48,18 @@ describe('locks on PostgreSQL', () => {
   };
 
   it('delay creations, which leave no gap, and no reads', async () => {
-    const { id } = await api.posts.create();
+    const { id } = (await create()).body.data;
     const ids: number[] = [id];
     for (let round = 0; round < 5; round++) {
       await other.query('BEGIN');
-      // A creation refers to this author.
-      await other.query('SELECT FROM users WHERE id = 1 FOR UPDATE');
-      const creations = times(4, (n) =>
-        api.post(
-          '/v1/posts',
-          { title: 'T', content: 'C' },
-          n % 2 ? { 'idempotency-key': `${round}-${n}` } : {},
-        ),
-      );
+      // A creation refers to this account.
+      await other.query('SELECT FROM accounts FOR UPDATE');
+      const creations = times(4, (n) => create(n % 2 ? { 'idempotency-key': `${round}-${n}` } : {}));
       await until('the creations wait', async () => (await waiting()).length > 0);
       const before = await waiting();
 
-      for (const reply of await times(60, () => api.get(`/v1/posts/${id}`))) expect(reply).toHaveStatus(200);
+      for (const reply of await times(60, () => api.get(`/v1/samples/${id}`)))
+        expect(reply).toHaveStatus(200);
       await until('they wait longer than a read takes', async () => (await waitingLong()) >= before.length);
       expect(await waiting()).toEqual(expect.arrayContaining(before));
 
@@ -69,14 +70,14 @@ describe('locks on PostgreSQL', () => {
       }
     }
     expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
-    expect((await api.get('/v1/events?types=post.created&limit=100')).body.data).toHaveLength(21);
+    expect(await recordedEvents(api, 'sample.created')).toHaveLength(21);
   });
 
   it('of a table delay reads that are not prepared yet, which then succeed', async () => {
     // By another route, so that the read is not prepared yet.
-    await api.posts.create();
-    await other.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE');
-    const reads = times(20, () => api.get('/v1/posts/1'));
+    await create();
+    await other.query('BEGIN; LOCK TABLE samples IN ACCESS EXCLUSIVE MODE');
+    const reads = times(20, () => api.get('/v1/samples/1'));
     await until('the reads wait', async () => (await waitingLong()) > 2);
     await other.query('COMMIT');
 
@@ -84,9 +85,9 @@ describe('locks on PostgreSQL', () => {
   });
 
   it('of a connection that is ended lose no acknowledged write', async () => {
-    await api.posts.create();
-    await other.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE');
-    const creations = times(40, (n) => api.post('/v1/posts', { title: `Post ${n}`, content: 'C' }));
+    await create();
+    await other.query('BEGIN; LOCK TABLE samples IN ACCESS EXCLUSIVE MODE');
+    const creations = times(40, () => create());
     await until('the creations wait', async () => (await waiting()).length > 4);
     await observer.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -99,7 +100,7 @@ describe('locks on PostgreSQL', () => {
     const failed = replies.filter(({ status }) => status !== 201);
     expect(failed.length).toBeGreaterThan(0);
     for (const reply of failed) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect(await api.posts.count()).toBe(1 + created.length);
-    expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toHaveStatus(201);
+    expect(await api.samples.count()).toBe(1 + created.length);
+    expect(await create()).toHaveStatus(201);
   });
 });

@@ -4,13 +4,9 @@ import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { ANY_STORE, settingsOf, STORES } from './support/stores.js';
 
 const MINUTE = 61_000;
-
-/** The settings of a command that uses the database of a service. */
-const placeOf = ({ config: { store } }: TestApi): Record<string, string> =>
-  store.kind === 'sqlite' ? { DATA_DIR: store.directory } : { DATABASE_URL: store.url };
 
 describe.each(STORES)('notices on %s', (store) => {
   let api: TestApi;
@@ -71,7 +67,10 @@ describe.each(STORES)('notices on %s', (store) => {
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
     expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
     const account = (parameters: string[], input: string) =>
-      runCommand('account', parameters, { environment: { ...placeOf(api), ...mails.settings }, input });
+      runCommand('account', parameters, {
+        environment: { ...settingsOf(api.config.store), ...mails.settings },
+        input,
+      });
     const logIn = () => api.post('/auth/login/', { email: 'lost@example.com', password: PASSWORD });
 
     const kept = await account(['reset-mfa', '--email', 'lost@example.com'], 'no\n');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -8,7 +9,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 describe.each(STORES)('orders on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -112,7 +113,7 @@ describe.each(STORES)('orders on %s', (store) => {
     const large = { a: 'x'.repeat(64 * 1024 - 7) };
 
     expect(await order(large)).toBeError('PAYLOAD_TOO_LARGE');
-    expect(await api.post('/v1/posts', { title: 'T', content: large.a })).toHaveStatus(201);
+    expect(await api.post('/v1/samples', { text: large.a })).toHaveStatus(201);
   });
 
   it.each([

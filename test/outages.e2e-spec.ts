@@ -8,7 +8,8 @@ import { toAppError } from '../src/platform/http/errors/to-app-error.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
-import { createStore, STORES, type TestStore } from './support/stores.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { createStore, DIRECT, STORES, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
 
 /** Who the service is for the server; a superuser would have all rights, and no limit of connections. */
@@ -86,11 +87,14 @@ describe('an outage of PostgreSQL', () => {
   let server: Client;
   let api: TestApi;
   beforeEach(async () => {
-    store = await createStore('PostgreSQL');
+    // PgBouncer knows no roles but its own.
+    store = await createStore('PostgreSQL', DIRECT);
     url = new URL(store.environment['DATABASE_URL']!);
     names = { database: url.pathname.slice(1), role: `service_${randomBytes(8).toString('hex')}` };
     server = new Client(Object.assign(new URL(url), { pathname: '/postgres' }).href);
     await server.connect();
+    // The role may not create the tables of the fixture.
+    await (await startApiOn(store.environment, [FixtureModule])).stop();
     await server.query(`CREATE ROLE ${names.role} LOGIN PASSWORD '${PASSWORD}'`);
     await inside(
       `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${names.role}`,
@@ -106,7 +110,8 @@ describe('an outage of PostgreSQL', () => {
 
   const start = async (password = PASSWORD) => {
     const address = Object.assign(new URL(url), { username: names.role, password });
-    api = await startApiOn({ ...store.environment, DATABASE_URL: address.href, METRICS_PORT: '0' });
+    const environment = { ...store.environment, DATABASE_URL: address.href, METRICS_PORT: '0' };
+    api = await startApiOn(environment, [FixtureModule]);
   };
 
   const metrics = async () => (await fetch(api.app.get(MetricsServer).url!)).text();
@@ -138,23 +143,22 @@ describe('an outage of PostgreSQL', () => {
     };
   }
 
-  const create = (key: string) =>
-    api.post('/v1/posts', { title: 'T', content: 'C' }, { 'idempotency-key': key });
+  const create = (key: string) => api.post('/v1/samples', { text: 'T' }, { 'idempotency-key': key });
 
   /** Requests of each kind: reads, searches, writes, a keyed write, a login, GraphQL. */
   const requests = (n: number) => [
-    api.get('/v1/posts/1'),
-    api.get('/v1/posts?q=a'),
-    api.get('/v1/users'),
-    api.post('/v1/posts', { title: 'T', content: 'C' }),
-    api.patch('/v1/posts/1', { title: `T${n}` }),
+    api.get('/v1/samples/1'),
+    api.get('/v1/samples?q=a'),
+    api.get('/v1/events'),
+    api.post('/v1/samples', { text: 'T' }),
+    api.patch('/v1/samples/1', { text: `T${n}` }),
     create(`key-${n}`),
     api.post('/auth/login/', { email: 'ada@example.com', password: 'wrong password' }),
   ];
 
   it.each(Object.entries(FAULTS))('by %s is 503, and readiness names it', async (_, fault) => {
     await start();
-    await api.posts.create();
+    await api.samples.create();
     for (const sql of fault.cause?.(names) ?? []) await server.query(sql);
     await inside(...(fault.causeInside?.(names) ?? []));
     const removeRule =
@@ -167,7 +171,7 @@ describe('an outage of PostgreSQL', () => {
     if (!fault.causeInside) {
       await until('no connection is accepted', async () => {
         await endConnections();
-        return (await api.get('/v1/posts/1')).status !== 200;
+        return (await api.get('/v1/samples/1')).status !== 200;
       });
     }
 
@@ -186,7 +190,7 @@ describe('an outage of PostgreSQL', () => {
     if (removeRule) await removeRule();
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     await until('writes succeed', async () => (await create('last')).status === 201);
-    expect(await api.get('/v1/posts/1')).toHaveStatus(200);
+    expect(await api.get('/v1/samples/1')).toHaveStatus(200);
   });
 
   it('that demands a password which the address lacks leaves no connection open', async () => {
@@ -201,7 +205,7 @@ describe('an outage of PostgreSQL', () => {
     await trust();
     await until('no connection is accepted', async () => {
       await endConnections();
-      return (await api.get('/v1/posts/1')).status !== 200;
+      return (await api.get('/v1/samples/1')).status !== 200;
     });
     const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     const before = sockets();
@@ -215,7 +219,7 @@ describe('an outage of PostgreSQL', () => {
 
   it('by a limit of connections makes the service unready while most requests fail', async () => {
     await start();
-    await api.posts.create();
+    await api.samples.create();
     await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT 2`);
     // Health checks and signals keep theirs.
     const endOthers = async () => {
@@ -228,7 +232,7 @@ describe('an outage of PostgreSQL', () => {
     };
     await until('requests fail', async () => {
       await endOthers();
-      const replies = await Promise.all([1, 2, 3, 4].map(() => api.get('/v1/posts/1')));
+      const replies = await Promise.all([1, 2, 3, 4].map(() => api.get('/v1/samples/1')));
       return replies.every(({ status }) => status === 503);
     });
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['database']);
@@ -237,7 +241,7 @@ describe('an outage of PostgreSQL', () => {
 
     await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT -1`);
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
-    for (const reply of await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.get('/v1/posts/1'))))
+    for (const reply of await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.get('/v1/samples/1'))))
       expect(reply).toHaveStatus(200);
   });
 
@@ -264,18 +268,18 @@ describe('an outage of PostgreSQL', () => {
 
   it('is none when a column gets another type', async () => {
     await start();
-    const posts = await Promise.all(Array.from({ length: 20 }, () => api.posts.create()));
+    const samples = await Promise.all(Array.from({ length: 20 }, () => api.samples.create()));
     const statuses = async (round: number) => {
       const replies = await Promise.all([
-        ...posts.map(({ id }) => api.get(`/v1/posts/${id}`)),
-        ...posts.map(({ id }) => api.patch(`/v1/posts/${id}`, { title: `Title ${round}` })),
-        ...posts.map(({ id }) => create(`key-${round}-${id}`)),
+        ...samples.map(({ id }) => api.get(`/v1/samples/${id}`)),
+        ...samples.map(({ id }) => api.patch(`/v1/samples/${id}`, { text: `Title ${round}` })),
+        ...samples.map(({ id }) => create(`key-${round}-${id}`)),
       ]);
       return new Set(replies.map(({ status }) => status));
     };
     expect(await statuses(0)).toEqual(new Set([200, 201]));
 
-    await inside(`ALTER TABLE posts ALTER COLUMN title TYPE varchar(1000) COLLATE "C"`);
+    await inside(`ALTER TABLE samples ALTER COLUMN text TYPE varchar(1000) COLLATE "C"`);
     expect(await statuses(1)).toEqual(new Set([200, 201]));
     expect(await statuses(2)).toEqual(new Set([200, 201]));
   });
@@ -288,7 +292,7 @@ describe('an outage of PostgreSQL', () => {
     const createMany = (first: number) =>
       Promise.all(Array.from({ length: 30 }, (_, n) => create(`key-${first + n}`)));
     for (const reply of await createMany(0)) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect(await api.get('/v1/posts')).toHaveStatus(200);
+    expect(await api.get('/v1/samples')).toHaveStatus(200);
 
     // Of new connections only: those of the service stay read-only.
     await server.query(`ALTER DATABASE ${names.database} RESET default_transaction_read_only`);

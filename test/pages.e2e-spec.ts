@@ -1,38 +1,69 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { ANY_STORE } from './support/stores.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
+import { openOperation, sendTo, tryOut } from './support/reference-page.js';
 
 const SCHEMES = ['light', 'dark'] as const;
 const WIDTHS = [390, 768, 1280];
 
 const READER = 'reader@example.com';
 
-/** Logs in by the header, as on every page. */
-async function logIn(page: Page): Promise<void> {
-  await page.click('#session button:text("Log in")');
-  await page.fill('dialog [name=email]', READER);
-  await page.fill('dialog [name=password]', PASSWORD);
-  await page.click('dialog button[type=submit]');
-  await page.waitForSelector('#logout');
+const STAFF = 'staff@example.com';
+
+async function logIn(page: Page, email = READER): Promise<void> {
+  await page.fill('[name=email]', email);
+  await page.fill('[name=password]', PASSWORD);
+  await page.keyboard.press('Enter');
 }
+
+/** Opens a part of the console. */
+const console = (path: string, sign: string): [string, (page: Page) => Promise<unknown>] => [
+  path,
+  async (page) => {
+    await logIn(page, STAFF);
+    await page.waitForSelector(sign);
+  },
+];
+
+const section = (path: string, sign: string): [string, string, (page: Page) => Promise<unknown>] => [
+  `a section of an account, ${path}`,
+  path,
+  async (page) => {
+    await logIn(page);
+    await page.waitForSelector(sign);
+  },
+];
 
 /** Nothing is opened. */
 const ready = () => Promise.resolve();
 
-const tryOut = async (page: Page, id: string, of: string) => {
-  await page.click(`#operations-${id} .opblock-summary-control`);
-  await page.click(`#operations-${id} .execute`);
-  await page.waitForSelector(`#operations-${id} .live-responses-table ${of}`);
-};
+/** Opens an operation of the reference. */
+const operation = (page: Page) => openOperation(page, new URL(page.url()).origin, 'accounts/PATCH/auth/me/');
 
-/** The pages, and what is opened on them. */
-const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown>][] = [
+/**
+ * What axe finds in Scalar 1.76, which no setting changes: the bar of small screens is in no landmark; regions, and in the
+ * dialog fields, editors, and the main element below, have no name or role of their own.
+ */
+const IN_OPERATION = ['landmark-unique', 'region'];
+const IN_DIALOG = [
+  'aria-allowed-role',
+  'aria-input-field-name',
+  'aria-prohibited-attr',
+  'aria-required-attr',
+  'aria-valid-attr-value',
+  'landmark-no-duplicate-main',
+  'presentation-role-conflict',
+  'scrollable-region-focusable',
+];
+
+/** The pages, what is opened on them, and the rules of axe that a library breaks there. */
+const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown>, faults?: string[]][] = [
   ['the home page', '/'],
   ['the list of guides', '/guides'],
-  ['a guide', '/guides/events'],
+  ['a guide', '/guides/extending'],
   ['the guide with the widest table', '/guides/authentication#endpoints'],
   ['the code of an error', '/guides/errors#invalid_id'],
   ['the list of decisions', '/guides/decisions'],
@@ -41,28 +72,45 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
     'a search',
     '/guides',
     async (page) => {
-      await page.fill('#query', 'idempotency key');
-      await page.waitForSelector('#results a');
+      await page.keyboard.press('/');
+      await page.fill('#localsearch-input', 'idempotency key');
+      await page.waitForSelector('.results a');
     },
   ],
   ['a page that does not exist', '/nowhere'],
-  ['the login', '/', (page) => page.click('#session button:text("Log in")')],
-  ['the home page of somebody', '/', logIn],
-  ['the reference with its errors', '/docs', (page) => page.click('.info summary')],
+  [
+    'the home page of somebody, after the login',
+    '/',
+    async (page) => {
+      await page.click('#session a:text("Log in")');
+      await logIn(page);
+      await page.waitForSelector('#session a:has-text("Ada")');
+    },
+  ],
+  ['the reference', '/docs', (page) => page.waitForSelector('h1'), ['label-content-name-mismatch', 'region']],
+  ['an operation of the reference', '/docs', operation, IN_OPERATION],
   [
     'an operation with its response',
-    '/docs#/Posts',
+    '/docs',
+    async (page) => sendTo(await tryOut(await operation(page)), '401 Unauthorized'),
+    [...IN_OPERATION, ...IN_DIALOG],
+  ],
+  [
+    'a search of the reference',
+    '/docs',
     async (page) => {
-      await tryOut(page, 'Posts-Posts_create_v1', '.response-col_status');
-      await page.waitForSelector('.live-responses-table .headerline');
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'search' }).fill('session cookie');
+      await page.getByRole('option').first().waitFor();
     },
+    ['aria-required-attr'],
   ],
   [
     'the playground with a response',
     '/graphql',
     async (page) => {
       await page.click('.graphiql-execute-button');
-      await page.waitForSelector('.result-window >> text=Ada Lovelace');
+      await page.waitForSelector('.result-window >> text=data');
     },
   ],
   [
@@ -73,6 +121,14 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
       await page.waitForSelector('.graphiql-doc-explorer-content a');
     },
   ],
+  [
+    'the playground with its examples',
+    '/graphql',
+    async (page) => {
+      await page.click('[aria-label="Show Examples"]');
+      await page.waitForSelector('.examples button');
+    },
+  ],
   ['the login of the account page', '/account/', (page) => page.waitForSelector('[type=password]')],
   [
     'a login that fails',
@@ -81,19 +137,48 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
       await page.fill('[name=email]', READER);
       await page.fill('[name=password]', 'wrong');
       await page.click('button[type=submit]');
-      await page.waitForSelector('.message.error');
+      await page.waitForSelector('[role=alert] >> text=wrong');
+    },
+  ],
+  section('/account/#/profile', '[name=phone]'),
+  section('/account/#/email', 'text=Not verified'),
+  section('/account/#/password', '[name=old_password]'),
+  section('/account/#/two-step', 'text=It is off'),
+  section('/account/#/passkeys', 'text=A passkey logs in'),
+  section('/account/#/api-keys', 'text=An API key lets'),
+  section('/account/#/logins', 'text=this device'),
+  section('/account/#/identities', 'text=With an identity'),
+  section('/account/#/orders', 'text=The newest 20 orders'),
+  section('/account/#/deletion', 'button:text("Export")'),
+  [
+    'the form for a new API key',
+    '/account/#/api-keys',
+    async (page) => {
+      await logIn(page);
+      await page.click('button:text("Create a key")');
+      await page.waitForSelector('[name=expires]');
     },
   ],
   [
-    'an account',
-    '/account/',
-    async (page) => {
-      await page.fill('[name=email]', READER);
-      await page.fill('[name=password]', PASSWORD);
-      await page.click('button[type=submit]');
-      await page.getByText('It is off').waitFor();
-    },
+    'the console for others than staff',
+    '/admin/',
+    (page) => logIn(page).then(() => page.waitForSelector('text=For staff only')),
   ],
+  ['the webhooks of the console', ...console('/admin/#/webhooks', 'td:has-text("https://example.com/hook")')],
+  [
+    'a webhook of the console with its deliveries',
+    ...console('/admin/#/webhooks/1', 'h2:text("Deliveries")'),
+  ],
+  ['a new webhook of the console', ...console('/admin/#/webhooks/create', '[name=url]')],
+  ['the audit log of the console', ...console('/admin/#/audit', 'td:has-text("POST /v1/webhooks")')],
+  ['the accounts of the console', ...console('/admin/#/accounts', `td:has-text("${READER}")`)],
+  ['an account of the console', ...console('/admin/#/accounts/1/show', 'text=Two-step login')],
+  ['the posts of the console', ...console('/admin/#/posts', 'td:has-text("A title")')],
+  ['a post of the console', ...console('/admin/#/posts/1', '[name=title]')],
+  ['the users of the console', ...console('/admin/#/users', 'td:has-text("Author")')],
+  ['the orders of the console', ...console('/admin/#/orders', 'td:has-text("Tea")')],
+  ['the events of the console', ...console('/admin/#/events', 'text=Live')],
+  ['the health of the console', ...console('/admin/#/health', 'text=Ready for requests')],
   ['a forgotten password', '/account/#forgot'],
   ['a registration', '/account/#register'],
   ['the link to confirm an address', '/account/#action=verify-email&token=x'],
@@ -101,12 +186,19 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
     'the link to reset a password',
     '/account/#action=reset-password&token=x',
     async (page) => {
-      await page.fill('#password', 'first programmer');
-      await page.waitForSelector('.strength:not([hidden]) span:not(:empty)');
+      await page.fill('[name=new_password]', 'first programmer');
+      await page.waitForSelector('[aria-live] >> text=guess');
     },
   ],
   ['a link that is incomplete', '/account/#token=x'],
 ];
+
+/** A page learns of its color scheme with the next frame, renders, and then changes its colors within moments. */
+const settled = `(async () => {
+  for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
+  const running = () => document.getAnimations().filter(({ playState }) => playState === 'running');
+  while (running().length > 0) await Promise.allSettled(running().map(({ finished }) => finished));
+})()`;
 
 (hasBrowser ? describe : describe.skip)('the pages in a browser', () => {
   let api: TestApi;
@@ -114,8 +206,13 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
   beforeAll(async () => {
     browser = await launchBrowser();
     api = await startApi(ANY_STORE);
-    await api.users.create({ name: 'Ada Lovelace' });
     await api.accounts.register(READER);
+    await api.accounts.register(STAFF);
+    await api.accounts.admin().setStaff(STAFF, true);
+    const headers = bearer((await api.accounts.login(STAFF)).access);
+    await api.post('/v1/webhooks', { url: 'https://example.com/hook', types: ['*'] }, headers);
+    await api.post('/v1/posts', { title: 'A title', content: 'Some content' });
+    await api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': 'k' });
     await api.app.listen(0, '127.0.0.1');
   });
   afterAll(async () => {
@@ -123,9 +220,9 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
     await api.stop();
   });
 
-  it.each(PAGES.map(([name, path, open = ready]) => [name, path, open] as const))(
+  it.each(PAGES.map(([name, path, open = ready, faults = []]) => [name, path, open, faults] as const))(
     'have no violation that axe finds, fit, and stay on this host: %s',
-    async (_, path, open) => {
+    async (_, path, open, faults) => {
       const context = await browser.newContext();
       const page = await context.newPage();
       const errors: string[] = [];
@@ -147,18 +244,25 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
       expect(errors).toEqual([]);
       await page.evaluate(axe.source);
       const found: unknown[] = [];
+      const ofLibrary = new Set<string>();
       for (const colorScheme of SCHEMES) {
         for (const width of WIDTHS) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize({ width, height: 900 });
-          const violations = await page.evaluate<unknown[][]>(`axe.run().then(({ violations }) =>
+          await page.evaluate(settled);
+          const violations = await page.evaluate<string[][]>(`axe.run().then(({ violations }) =>
             violations.flatMap(({ id, nodes }) => nodes.map(({ target, any }) => [id, ...target, any[0]?.message])))`);
-          found.push(...violations.map((violation) => [colorScheme, width, ...violation].join(' ')));
+          for (const [rule, ...where] of violations) {
+            if (faults.includes(rule!)) ofLibrary.add(rule!);
+            else found.push([colorScheme, width, rule, ...where].join(' '));
+          }
           const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
           if (overflow > 0) found.push(`${colorScheme} ${width} is ${overflow} too wide`);
         }
       }
       expect(found).toEqual([]);
+      // A rule that a library does not break any longer is removed from the list.
+      expect([...ofLibrary].toSorted()).toEqual(faults.toSorted());
       expect([...hosts]).toEqual([new URL(await api.app.getUrl()).host]);
       await context.close();
     },

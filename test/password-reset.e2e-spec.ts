@@ -5,6 +5,7 @@ import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { times } from './support/concurrent.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
@@ -12,9 +13,6 @@ import { until } from './support/until.js';
 
 const HOUR = 3600_000;
 const NEW_PASSWORD = 'a wholly new password';
-
-const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { startApi } from './support/api.js';
@@ -9,22 +8,13 @@ import { ANY_STORE, STORES } from './support/stores.js';
 const run = promisify(execFile);
 
 describe('the typed client', () => {
-  it('has the types of the current OpenAPI document', async () => {
-    const command = await readFile('src/commands/contracts.ts', 'utf8');
-    const [, options] = /'(public\/openapi\.json.*) -o/.exec(command)!;
-
-    const { stdout } = await run('node_modules/.bin/openapi-typescript', options!.split(' '));
-
-    expect(await readFile('examples/client/api.d.ts', 'utf8')).toBe(stdout.trimStart());
-  });
-
   it.each(STORES)(
     'logs in, creates once, overwrites nothing, lists pages and refreshes, on %s',
     async (name) => {
       const api = await startApi(name);
       await api.app.listen(0, '127.0.0.1');
 
-      const { stdout } = await run(process.execPath, ['examples/client/example.ts', await api.app.getUrl()]);
+      const { stdout } = await run(process.execPath, ['examples/client/posts.ts', await api.app.getUrl()]);
       await api.stop();
 
       expect(stdout.split('\n')).toEqual([
@@ -37,7 +27,7 @@ describe('the typed client', () => {
     },
   );
 
-  it.each(['example', 'events'])('prints the error of the service: %s.ts', async (script) => {
+  it.each(['posts', 'posts-events'])('prints the error of the service: %s.ts', async (script) => {
     const api = await startApi(ANY_STORE, { WRITE_ACCESS: 'staff' });
     await api.app.listen(0, '127.0.0.1');
     const url = await api.app.getUrl();
@@ -52,19 +42,9 @@ describe('the typed client', () => {
 
   it('prints one line if the service does not respond', async () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
-    await expect(run(process.execPath, ['examples/client/example.ts', nowhere])).rejects.toMatchObject({
+    await expect(run(process.execPath, ['examples/client/posts.ts', nowhere])).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^No response from http:\S+: .*ECONNREFUSED[^\n]*\n$/),
     });
-  });
-
-  it.each(STORES)('follows the stream of events, on %s', async (name) => {
-    const api = await startApi(name);
-    await api.app.listen(0, '127.0.0.1');
-
-    const { stdout } = await run(process.execPath, ['examples/client/events.ts', await api.app.getUrl()]);
-    await api.stop();
-
-    expect(stdout.split('\n')).toEqual(['post.created /v1/posts/1', 'post.published /v1/posts/1', '']);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Post, startApi, type TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
+import { type Post, postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
 
 const query = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString();
@@ -17,7 +18,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
     posts = [];
     for (let n = 1; n <= 45; n++) {
       const status = n % 3 === 0 ? 'published' : 'draft';
-      posts.push(await api.posts.create({ title: `Number ${n}`, content: `Content of ${n}`, status }));
+      posts.push(await postsOf(api).create({ title: `Number ${n}`, content: `Content of ${n}`, status }));
     }
   });
   afterAll(() => api.stop());
@@ -252,7 +253,11 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
     });
 
     it('continue after a deleted post', async () => {
-      const [a, b, c] = [await api.posts.create(), await api.posts.create(), await api.posts.create()];
+      const [a, b, c] = [
+        await postsOf(api).create(),
+        await postsOf(api).create(),
+        await postsOf(api).create(),
+      ];
       await api.delete(`/v1/posts/${b.id}`);
 
       const { body } = await api.get(`/v1/posts/cursor?cursor=${btoa(String(b.id))}`);
@@ -296,7 +301,7 @@ describe.each(STORES)('the order of titles on %s', (store) => {
   it('is by code point, then by id, in both directions', async () => {
     const api = await startApi(store);
     const titles = ['b', 'B', 'a', 'ä', 'Z', '_', '10', '9', '￿', '😀', 'é', 'a', '', 'ﬀ'].filter(Boolean);
-    for (const title of titles) await api.posts.create({ title });
+    for (const title of titles) await postsOf(api).create({ title });
     const byCodePoint = titles
       .map((title, index) => ({ title, id: index + 1 }))
       .toSorted((a, b) => Buffer.compare(Buffer.from(a.title), Buffer.from(b.title)) || a.id - b.id)

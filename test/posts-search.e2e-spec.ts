@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { caseFold } from '../src/posts/case-fold.js';
-import { type Post, startApi, type TestApi } from './support/api.js';
+import { caseFold } from '../src/platform/database/case-fold.js';
+import { startApi, type TestApi } from './support/api.js';
+import { type Post, postsOf } from './support/posts.js';
 import { STORES, type StoreName } from './support/stores.js';
 
 const TEXTS: [title: string, content: string][] = [
@@ -27,7 +28,7 @@ describe('?q', () => {
   beforeAll(async () => {
     for (const store of STORES) {
       const api = await startApi(store);
-      for (const [title, content] of TEXTS) await api.posts.create({ title, content });
+      for (const [title, content] of TEXTS) await postsOf(api).create({ title, content });
       apis.set(store, api);
     }
   });
@@ -102,7 +103,7 @@ describe('?q', () => {
 
     it('finds a long text in a long repetitive post', async () => {
       const api = apis.get(store)!;
-      const { id } = await api.posts.create({ title: 'Repetitive', content: 'a'.repeat(300_000) });
+      const { id } = await postsOf(api).create({ title: 'Repetitive', content: 'a'.repeat(300_000) });
 
       expect(await search(store, 'a'.repeat(24))).toEqual([id]);
       expect(await search(store, 'a'.repeat(800))).toEqual([id]);
@@ -115,7 +116,7 @@ describe('?q', () => {
     it('compares a long text up to its last character', async () => {
       const api = apis.get(store)!;
       const text = Array.from({ length: 300 }, (_, n) => `${n} "words" of a text`).join(', ');
-      const { id } = await api.posts.create({ title: 'Long', content: `Before ${text} after` });
+      const { id } = await postsOf(api).create({ title: 'Long', content: `Before ${text} after` });
 
       expect(await search(store, text)).toEqual([id]);
       expect(await search(store, `re ${text.toUpperCase()} AF`)).toEqual([id]);
@@ -127,7 +128,7 @@ describe('?q', () => {
       const api = apis.get(store)!;
       const made: Post[] = [];
       for (let n = 0; n < 120; n++)
-        made.push(await api.posts.create({ title: `Many ${n}`, content: 'Plenty' }));
+        made.push(await postsOf(api).create({ title: `Many ${n}`, content: 'Plenty' }));
       const read = async (path: string) => (await api.get(path)).body;
 
       const all = (await read('/v1/posts?q=PLENTY&limit=100')).data as Post[];
@@ -144,7 +145,7 @@ describe('?q', () => {
 
     it('finds a post by its new text only', async () => {
       const api = apis.get(store)!;
-      const { id } = await api.posts.create({ title: 'Önce', content: 'Bevor' });
+      const { id } = await postsOf(api).create({ title: 'Önce', content: 'Bevor' });
       await api.patch(`/v1/posts/${id}`, { title: 'Sonra' });
 
       expect(await search(store, 'önce')).toEqual([]);

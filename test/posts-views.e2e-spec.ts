@@ -2,8 +2,9 @@ import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
-import { type Post, startApi } from './support/api.js';
+import { startApi } from './support/api.js';
 import { onlyFake } from './support/fake-timers.js';
+import { type Post, postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -29,10 +30,10 @@ function flushAfter(view: () => unknown): unknown {
 describe.each(STORES)('views on %s', (store) => {
   it('order the list, are written when the process stops, and change nothing else', async () => {
     let api = await startApi(store);
-    const posts = [await api.posts.create(), await api.posts.create(), await api.posts.create()];
+    const posts = [await postsOf(api).create(), await postsOf(api).create(), await postsOf(api).create()];
     const [first, second, third] = posts as [Post, Post, Post];
-    await Promise.all(Array.from({ length: 30 }, () => api.posts.get(first.id)));
-    await Promise.all(Array.from({ length: 20 }, () => api.posts.get(third.id)));
+    await Promise.all(Array.from({ length: 30 }, () => postsOf(api).get(first.id)));
+    await Promise.all(Array.from({ length: 20 }, () => postsOf(api).get(third.id)));
     await api.get('/v1/posts');
     await api.delete(`/v1/posts/${second.id}`);
 
@@ -45,9 +46,9 @@ describe.each(STORES)('views on %s', (store) => {
 
   it('count GET, and not HEAD', async () => {
     let api = await startApi(store);
-    const [first, second] = [await api.posts.create(), await api.posts.create()];
+    const [first, second] = [await postsOf(api).create(), await postsOf(api).create()];
     for (let n = 0; n < 3; n++) await api.send({ method: 'HEAD', url: `/v1/posts/${first.id}` });
-    await api.posts.get(second.id);
+    await postsOf(api).get(second.id);
 
     api = await api.restart();
 
@@ -58,7 +59,7 @@ describe.each(STORES)('views on %s', (store) => {
 
   it('are written outside of the unit of work of the reader', async () => {
     let api = await startApi(store);
-    const [first, second] = [await api.posts.create(), await api.posts.create()];
+    const [first, second] = [await postsOf(api).create(), await postsOf(api).create()];
     const counter = api.app.get(ViewCounter);
     const unit = api.app.get(Transactions).run(async (manager) => {
       await manager.query('UPDATE post_views SET views = views');
@@ -68,8 +69,8 @@ describe.each(STORES)('views on %s', (store) => {
       throw new Error('Taken back');
     });
     await expect(unit).rejects.toThrow('Taken back');
-    await api.posts.get(first.id);
-    await api.posts.get(second.id);
+    await postsOf(api).get(first.id);
+    await postsOf(api).get(second.id);
 
     api = await api.restart();
 
@@ -82,7 +83,7 @@ describe.each(STORES)('views on %s', (store) => {
     let api = await startApi(store);
     // Too many for one statement.
     const count = 500;
-    await api.posts.createBy(
+    await postsOf(api).createBy(
       1,
       Array.from({ length: count }, (_, n) => `Post ${n}`),
     );
@@ -112,10 +113,10 @@ describe.each(STORES)('views on %s', (store) => {
 
   it('are written at most five seconds after the read', async () => {
     const api = await startApi(store);
-    const [first] = [await api.posts.create(), await api.posts.create()];
+    const [first] = [await postsOf(api).create(), await postsOf(api).create()];
     const top = async () => (await api.get('/v1/posts?sort_by=views&limit=1')).body.data[0].id;
     expect(await top()).not.toBe(first.id);
-    await flushAfter(() => api.posts.get(first.id));
+    await flushAfter(() => postsOf(api).get(first.id));
     await until('the view is written', async () => (await top()) === first.id);
     await api.stop();
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
+import { postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
 
 const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -13,7 +14,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
 
   describe('POST', () => {
     it('creates a draft by the default author, and returns its Location', async () => {
-      const before = await api.posts.count();
+      const before = await postsOf(api).count();
       const reply = await api.post('/v1/posts', { title: 'First', content: 'Hello' });
 
       expect(reply).toHaveStatus(201);
@@ -30,7 +31,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
         },
       });
       expect(reply.headers['location']).toBe(`/v1/posts/${id}`);
-      expect(await api.posts.get(id)).toEqual(reply.body.data);
+      expect(await postsOf(api).get(id)).toEqual(reply.body.data);
     });
 
     it.each([
@@ -55,7 +56,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       const reply = await api.post('/v1/posts', { title, content: title });
 
       expect(reply).toHaveStatus(201);
-      expect(await api.posts.get(reply.body.data.id)).toMatchObject({ title, content: title });
+      expect(await postsOf(api).get(reply.body.data.id)).toMatchObject({ title, content: title });
     });
 
     it.each([
@@ -85,14 +86,14 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['a status that is an array', { title: 'T', content: 'C', status: ['draft'] }, /status/],
       ['a status that is false', { title: 'T', content: 'C', status: false }, /status/],
     ])('rejects %s, names the field only in the message, and stores nothing', async (_, body, message) => {
-      const before = await api.posts.count();
+      const before = await postsOf(api).count();
 
       const reply = await api.post('/v1/posts', body);
 
       expect(reply).toBeError('VALIDATION_ERROR');
       expect(reply.body.error.message).toMatch(message);
       expect(reply.body.error).not.toHaveProperty('details');
-      expect(await api.posts.count()).toBe(before);
+      expect(await postsOf(api).count()).toBe(before);
     });
 
     it('names every invalid field', async () => {
@@ -131,17 +132,17 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
     });
 
     it('never reuses an id, and uses none for a rejected request', async () => {
-      const first = await api.posts.create();
+      const first = await postsOf(api).create();
       await api.delete(`/v1/posts/${first.id}`);
       await api.post('/v1/posts', { title: '' });
 
-      expect((await api.posts.create()).id).toBe(first.id + 1);
+      expect((await postsOf(api).create()).id).toBe(first.id + 1);
     });
   });
 
   describe('GET {id}', () => {
     it('accepts an id with a sign and leading zeros', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
 
       for (const written of [`${id}`, `+${id}`, `%2B${id}`, `00${id}`, `${'0'.repeat(500)}${id}`]) {
         const reply = await api.get(`/v1/posts/${written}`);
@@ -153,7 +154,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
 
   describe('PATCH {id}', () => {
     it('changes only the fields that were sent, and moves updated_at forward', async () => {
-      const before = await api.posts.create({ title: 'Before' });
+      const before = await postsOf(api).create({ title: 'Before' });
 
       const reply = await api.patch(`/v1/posts/${before.id}`, { title: 'After' });
 
@@ -163,11 +164,11 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
         title: 'After',
         updated_at: expect.laterThan(before.updated_at),
       });
-      expect(await api.posts.get(before.id)).toEqual(reply.body.data);
+      expect(await postsOf(api).get(before.id)).toEqual(reply.body.data);
     });
 
     it('publishes and unpublishes', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
 
       expect((await api.patch(`/v1/posts/${id}`, { status: 'published' })).body.data.status).toBe(
         'published',
@@ -181,7 +182,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['nulls', { title: null, content: null, status: null }],
       ['unknown fields', { id: 5, author_id: 9, views: 3, created_at: 'x' }],
     ])('changes only updated_at for %s', async (_, change) => {
-      const before = await api.posts.create();
+      const before = await postsOf(api).create();
 
       const reply = await api.patch(`/v1/posts/${before.id}`, change);
 
@@ -190,7 +191,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
     });
 
     it('accepts empty content', async () => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
 
       expect((await api.patch(`/v1/posts/${id}`, { content: '' })).body.data.content).toBe('');
     });
@@ -205,13 +206,13 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['an unknown status', { status: 'archived' }],
       ['an invalid field beside a valid one', { title: 'Good', status: 'bad' }],
     ])('rejects %s, and leaves the post as it was', async (_, change) => {
-      const before = await api.posts.create();
+      const before = await postsOf(api).create();
 
       const reply = await api.patch(`/v1/posts/${before.id}`, change);
 
       expect(reply).toBeError('VALIDATION_ERROR');
       expect(reply.body.error).not.toHaveProperty('details');
-      expect(await api.posts.get(before.id)).toEqual(before);
+      expect(await postsOf(api).get(before.id)).toEqual(before);
     });
 
     it('checks the id, then the body, then the existence of the post', async () => {
@@ -229,7 +230,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['a JSON content type and no body', { 'content-type': 'application/json' }],
       ['another content type', { 'content-type': 'text/plain' }],
     ])('deletes with %s, and responds without a body', async (_, headers: Record<string, string>) => {
-      const { id } = await api.posts.create();
+      const { id } = await postsOf(api).create();
 
       const reply = await api.delete(`/v1/posts/${id}`, headers);
 
@@ -286,6 +287,68 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
     ])('returns 404 for %s, which is valid and unknown', async (id) => {
       expect(await send(id)).toBeError('NOT_FOUND');
     });
+  });
+
+  it('responds with and without a trailing slash, and to HEAD', async () => {
+    const { id } = await postsOf(api).create();
+    for (const path of ['/v1/posts', `/v1/posts/${id}`, '/v1/posts/cursor']) {
+      const plain = await api.get(path);
+      const slash = await api.get(`${path}/`);
+      const head = await api.send({ method: 'HEAD', url: path });
+
+      expect([plain.status, slash.status, head.status]).toEqual([200, 200, 200]);
+      expect(slash.text).toBe(plain.text);
+      expect(head.text).toBe('');
+    }
+  });
+
+  it.each([
+    '/posts',
+    '/v2/posts',
+    '/v1/posts/1/2',
+    '/v1//posts',
+    '/v1/posts//',
+    '/V1/posts',
+    '/v1/%70osts%ff',
+  ])('%s is not found with any method', async (url) => {
+    for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS'] as const)
+      expect(await api.send({ method, url })).toBeError('NOT_FOUND');
+  });
+
+  it.each([
+    ['PUT', '/v1/posts', 'GET, HEAD, POST'],
+    ['PUT', '/v1/posts/1', 'DELETE, GET, HEAD, PATCH'],
+    ['POST', '/v1/posts/abc', 'DELETE, GET, HEAD, PATCH'],
+    ['POST', '/v1/posts/cursor', 'GET, HEAD'],
+    ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
+  ] as const)('%s %s is rejected with Allow: %s', async (method, url, allow) => {
+    const reply = await api.send({ method, url, payload: '{broken' });
+    expect(reply).toBeError('METHOD_NOT_ALLOWED');
+    expect(reply.headers['allow']).toBe(allow);
+  });
+
+  it('runs a POST once for each Idempotency-Key, which stays valid after an error', async () => {
+    const create = (body: unknown) => api.post('/v1/posts', body, { 'idempotency-key': 'a-post' });
+    const post = { title: 'T', content: 'C', status: 'published' };
+    expect(await api.post('/v1/posts', '{broken', { 'idempotency-key': 'a b' })).toBeError(
+      'INVALID_IDEMPOTENCY_KEY',
+    );
+    for (const bad of ['{broken', { ...post, title: '' }])
+      expect(await create(bad)).toBeError('VALIDATION_ERROR');
+    const first = await create(post);
+    const count = await postsOf(api).count();
+    const again = await create(post);
+
+    expect(first).toHaveStatus(201);
+    expect(again).toHaveStatus(201);
+    expect(again.text).toBe(first.text);
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      location: first.headers['location'],
+      etag: first.headers['etag'],
+    });
+    expect(await postsOf(api).count()).toBe(count);
+    expect(await create({ ...post, title: 'U' })).toBeError('IDEMPOTENCY_KEY_REUSED');
   });
 
   it('reserves the word cursor for reads', async () => {

@@ -6,6 +6,7 @@ import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { onlyFake } from './support/fake-timers.js';
 import { startApi, TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 /** More rows than one transaction deletes. */
@@ -47,11 +48,11 @@ describe.each(STORES)('a purge on %s', (store) => {
   });
 
   it('deletes in batches, so that other writes run in between', async () => {
-    const api = await startApi(store);
+    const api = await startApi(store, {}, [FixtureModule]);
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
 
     const purge = api.app.get(Purger).purge();
-    const replies = await Promise.all(Array.from({ length: 20 }, () => api.posts.create()));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => api.samples.create()));
 
     expect(replies.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, n) => n + 1),

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisConnection } from '../src/platform/http/redis-connection.js';
 import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE } from './support/stores.js';
 import { reference } from './support/reference.js';
 import { hasRedis, RedisServer } from './support/redis.js';
 import { until } from './support/until.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
-const ask = (api: TestApi, address: string, url = '/v1/posts') => api.get(url, from(address));
+const ask = (api: TestApi, address: string, url = '/v1/samples') => api.get(url, from(address));
 
 describe('RATE_LIMIT', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(ANY_STORE, { RATE_LIMIT: '3/2', TRUST_PROXY: '127.0.0.1' });
+    api = await startApi(ANY_STORE, { RATE_LIMIT: '3/2', TRUST_PROXY: '127.0.0.1' }, [FixtureModule]);
   });
   afterAll(() => api.stop());
 
@@ -35,11 +36,11 @@ describe('RATE_LIMIT', () => {
 
   it.each([
     ['an unknown path', (address: string) => ask(api, address, '/nowhere')],
-    ['a wrong method', (address: string) => api.put('/v1/posts', {}, from(address))],
-    ['an unreadable body', (address: string) => api.post('/v1/users', '{', from(address))],
+    ['a wrong method', (address: string) => api.put('/v1/samples', {}, from(address))],
+    ['an unreadable body', (address: string) => api.post('/v1/samples', '{', from(address))],
     [
       'an odd Transfer-Encoding',
-      (address: string) => api.post('/v1/posts', {}, { ...from(address), 'transfer-encoding': 'gzip' }),
+      (address: string) => api.post('/v1/samples', {}, { ...from(address), 'transfer-encoding': 'gzip' }),
     ],
     ['GraphQL', (address: string) => api.post('/graphql', { query: '{ __typename }' }, from(address))],
     ['the OpenAPI document', (address: string) => ask(api, address, '/openapi.json')],
@@ -76,32 +77,32 @@ describe('RATE_LIMIT', () => {
   it('exempts preflights, so that a browser can read the rejection, and counts other OPTIONS', async () => {
     const headers = { ...from('203.0.113.9'), origin: 'https://app.example' };
     const options = (more: Record<string, string> = {}) =>
-      api.send({ method: 'OPTIONS', url: '/v1/posts', headers: { ...headers, ...more } });
+      api.send({ method: 'OPTIONS', url: '/v1/samples', headers: { ...headers, ...more } });
     for (let n = 0; n < 3; n++) expect(await options()).not.toHaveStatus(429);
 
     const preflight = await options({ 'access-control-request-method': 'POST' });
     expect(preflight).toHaveStatus(204);
     expect(preflight.headers['ratelimit']).toBeUndefined();
     expect(await options()).toBeError('RATE_LIMITED');
-    const rejected = await api.get('/v1/posts', headers);
+    const rejected = await api.get('/v1/samples', headers);
     expect(rejected).toBeError('RATE_LIMITED');
     expect(rejected.headers['access-control-allow-origin']).toBe('*');
   });
 
   it('returns the documented error', async () => {
-    const own = await startApi(ANY_STORE, { RATE_LIMIT: '100/60' });
-    for (let n = 0; n < 100; n++) await own.get('/v1/posts');
-    const { responses } = reference.paths['/v1/posts'].get;
+    const own = await startApi(ANY_STORE, { RATE_LIMIT: '100/60' }, [FixtureModule]);
+    for (let n = 0; n < 100; n++) await own.get('/v1/samples');
+    const { responses } = reference.paths['/auth/me/'].get;
 
-    const { body } = await own.get('/v1/posts');
+    const { body } = await own.get('/auth/me/');
     expect(body).toEqual(responses[429].content['application/json'].examples.RATE_LIMITED.value);
     await own.stop();
   });
 
   it('is off by default', async () => {
-    const open = await startApi(ANY_STORE);
+    const open = await startApi(ANY_STORE, {}, [FixtureModule]);
 
-    expect((await open.get('/v1/posts')).headers['ratelimit']).toBeUndefined();
+    expect((await open.get('/v1/samples')).headers['ratelimit']).toBeUndefined();
     await open.stop();
   });
 });
@@ -110,7 +111,10 @@ describe('RATE_LIMIT', () => {
   it('is shared by all replicas, and separate for each process while Redis is unavailable', async () => {
     const redis = await RedisServer.start();
     const settings = { RATE_LIMIT: '6/60', TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url };
-    const replicas = [await startApi(ANY_STORE, settings), await startApi(ANY_STORE, settings)] as const;
+    const replicas = [
+      await startApi(ANY_STORE, settings, [FixtureModule]),
+      await startApi(ANY_STORE, settings, [FixtureModule]),
+    ] as const;
     let clients = 0;
     /** Number of accepted requests, of ten to each replica by a new client. */
     const accepted = async () => {

@@ -17,14 +17,15 @@ describe.each(STORES)('security events on %s', (store) => {
   const agent = 'test-agent/1.0';
   beforeAll(async () => {
     testStore = await createStore(store);
-    service = await Service.start({
+    const settings = {
       ...testStore.environment,
       LOG_LEVEL: 'info',
       METRICS_PORT: '0',
       WRITE_ACCESS: 'staff',
       REFRESH_REUSE: 'revoke',
       CORS_ORIGINS: 'https://app.example',
-    });
+    };
+    service = await Service.withFixture(settings);
   });
   afterAll(async () => {
     await service.end();
@@ -73,7 +74,7 @@ describe.each(STORES)('security events on %s', (store) => {
       reason: 'unknown account',
       emailHash: expect.stringMatching(/^[\w-]{43}$/),
     });
-    await add('access_denied', send('GET', '/v1/webhooks', undefined, bearer), { accountId: body.id });
+    await add('access_denied', send('GET', '/v1/audit', undefined, bearer), { accountId: body.id });
     await add('csrf_failed', send('PATCH', '/auth/me/', { name: 'A' }, cookie), { accountId: body.id });
     await add('reset_requested', send('POST', '/auth/password/reset/', { email: 'ada@private.example' }), {
       emailHash: expect.any(String),
@@ -83,10 +84,10 @@ describe.each(STORES)('security events on %s', (store) => {
     });
     await add(
       'api_key_refused',
-      send('GET', '/v1/webhooks', undefined, { authorization: 'Bearer psk_bad-hunter2' }),
+      send('GET', '/v1/audit', undefined, { authorization: 'Bearer psk_bad-hunter2' }),
     );
     const read = { authorization: `Bearer ${key}` };
-    await add('api_key_refused', send('POST', '/v1/posts', {}, read), { accountId: body.id });
+    await add('api_key_refused', send('POST', '/v1/samples', {}, read), { accountId: body.id });
     await add('code_failed', send('POST', '/auth/mfa/totp/confirm/', { code: '000000' }, bearer), {
       accountId: body.id,
     });
@@ -148,7 +149,7 @@ describe.each(STORES)('security events on %s', (store) => {
     expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
     expect(await api.post('/auth/passkeys/options/', {}, headers)).toBeError('FORBIDDEN');
     expect(recorded.mock.calls).toEqual([]);
-    expect(await api.get('/v1/webhooks', headers)).toBeError('FORBIDDEN');
+    expect(await api.get('/v1/audit', headers)).toBeError('FORBIDDEN');
     expect(recorded.mock.calls.map(([event]) => event)).toEqual(['access_denied']);
     await api.stop();
   });
@@ -219,14 +220,14 @@ describe.each(STORES)('security events on %s', (store) => {
   });
 
   it('are counted, and request lines have path, client and account', async () => {
-    const { status, id } = await send('GET', '/v1/posts/999?token=hunter2');
+    const { status, id } = await send('GET', '/v1/samples/999?token=hunter2');
     expect(status).toBe(404);
     await until('the request is logged', () => service.log.some((line: any) => line.requestId === id));
     const line = service.log.find((each: any) => each.requestId === id) as any;
     expect(line).toMatchObject({
       method: 'GET',
-      route: '/v1/posts/:id',
-      path: '/v1/posts/999',
+      route: '/v1/samples/:id',
+      path: '/v1/samples/999',
       status: 404,
       milliseconds: expect.any(Number),
       address: '127.0.0.1',

@@ -5,6 +5,7 @@ import { Login } from '../src/auth/login/login.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -26,7 +27,7 @@ describe.each(STORES)('sessions on %s', (store) => {
   let session: Session;
   let count = 0;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
   });
   afterEach(() => api.moveClock(0));
   afterAll(() => api.stop());
@@ -231,7 +232,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       const { expires_at, last_used_at } = (await rowOf(session))!;
       expect(Date.parse(expires_at) - Date.parse(last_used_at)).toBe(14 * DAY);
       api.moveClock(Date.parse(expires_at) - Date.now() - 2000);
-      const early = await api.send({ method: 'GET', url: '/v1/posts', headers: session.cookie });
+      const early = await api.send({ method: 'GET', url: '/v1/samples', headers: session.cookie });
       expect(early).toHaveStatus(200);
       api.moveClock(Date.parse(expires_at) - Date.now());
       expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -7,8 +8,17 @@ import { ERRORS } from '../src/platform/http/errors/errors.js';
 import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { freePort } from './support/free-port.js';
 import { ANY_STORE, STORES } from './support/stores.js';
+
+/** The commands that the home page shows: a part of each, and of its output. */
+const SHOWN: [command: string, output: string][] = [
+  ['/v1/posts ', 'HTTP/1.1 201 '],
+  ['{ users(limit: 2) { name posts(limit: 2) { title } } }', '"data"'],
+  ['/v1/events?limit=3', '"data"'],
+  ['/health/ready', '"ok"'],
+];
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -61,7 +71,7 @@ describe.each(STORES)('the start page on %s', (store) => {
 describe('the pages', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(ANY_STORE);
+    api = await startApi(ANY_STORE, {}, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
   });
   afterAll(() => api.stop());
@@ -74,14 +84,17 @@ describe('the pages', () => {
 
   it.each(['/', '/docs', '/graphql', '/guides', '/guides/errors'])('share one header: %s', async (path) => {
     const { text } = await api.get(path, HTML);
-    for (const page of ['/', '/docs', '/graphql', '/guides']) expect(text).toContain(`<a href="${page}"`);
-    expect(text.match(/aria-current="page"/g)).toHaveLength(1);
+    const [header] = /<header class="site-header">.*?<\/header>/s.exec(text)!;
+    for (const page of ['/', '/docs', '/graphql', '/guides']) expect(header).toContain(`<a href="${page}"`);
+    expect(header.match(/aria-current="\w+"/g)).toEqual([
+      path === '/guides/errors' ? 'aria-current="true"' : 'aria-current="page"',
+    ]);
   });
 
   it.each([
     ['/nowhere', HTML],
-    ['/v1/posts//', HTML],
-    ['/v1/users//posts', HTML],
+    ['/v1/samples//', HTML],
+    ['/v1/samples//1', HTML],
     ['/v1/nowhere', { accept: '*/*', 'sec-fetch-mode': 'navigate' }],
     ['/auth/nowhere/', { accept: 'Text/HTML' }],
   ])('have the way back at an unknown address, and its status: %s', async (path, headers) => {
@@ -106,7 +119,7 @@ describe('the pages', () => {
       expect(reply.headers['vary']).toBe('Accept, Sec-Fetch-Mode');
     }
     expect(await api.get('/nowhere')).toBeError('NOT_FOUND');
-    expect(await api.get('/v1/posts/999', HTML)).toBeError('NOT_FOUND');
+    expect(await api.get('/v1/samples/999', HTML)).toBeError('NOT_FOUND');
     expect(await api.put('/', {}, HTML)).toBeError('METHOD_NOT_ALLOWED');
   });
 
@@ -133,11 +146,21 @@ describe('the pages', () => {
     );
     await other.stop();
 
-    expect(outputs).toEqual([
-      expect.stringMatching(/^HTTP\/1.1 201 /),
-      expect.stringContaining('"users"'),
-      expect.stringContaining('"data"'),
-    ]);
+    expect(commands).toEqual(SHOWN.map(([command]) => expect.stringContaining(command)));
+    expect(outputs).toEqual(SHOWN.map(([, output]) => expect.stringContaining(output)));
+  });
+
+  it('have a preview and an icon for others who show them, and rules for search engines', async () => {
+    const { text } = await api.get('/', HTML);
+    const image = /<meta property="og:image" content="http:\/\/[^/]+([^"]+)"/.exec(text)![1]!;
+    const icon = /<link rel="apple-touch-icon" href="([^"]+)"/.exec(text)![1]!;
+    for (const path of [image, icon]) expect((await api.get(path)).headers['content-type']).toBe('image/png');
+    const { description: about } = JSON.parse(readFileSync('package.json', 'utf8'));
+    for (const path of ['/', '/docs', '/graphql', '/guides', '/account/', '/nowhere'])
+      expect((await api.get(path, HTML)).text).toContain(`<meta name="description" content="${about}"`);
+    const robots = await api.get('/robots.txt');
+    expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(robots.text).toContain('Disallow: /v1/');
   });
 
   it('say who may write, and show commands that everyone may run', async () => {
@@ -147,12 +170,12 @@ describe('the pages', () => {
 
     expect(text).toContain('Staff may write');
     expect(text).not.toContain('Create a post');
-    expect(text.match(/<code>curl /g)).toHaveLength(3);
+    expect(text.match(/<code>curl /g)).toHaveLength(SHOWN.length);
   });
 
   it('do not lead to an account page if a front end has it', async () => {
     const other = await startApi(ANY_STORE, { ACCOUNT_LINKS_URL: 'https://app.example.com/links' });
-    const paths = ['/account/', '/.well-known/change-password', '/account/account.js'];
+    const paths = ['/account/', '/.well-known/change-password'];
     const missing = await Promise.all(paths.map((path) => other.get(path)));
     const pages = await Promise.all(['/', '/docs', '/graphql'].map((path) => other.get(path, HTML)));
     await other.stop();
@@ -169,32 +192,45 @@ describe('the pages', () => {
     const { text } = await other.get('/account/', HTML);
     await other.stop();
 
-    expect(text).toContain(`<body data-password-policy="${policy}" data-registration="${registration}">`);
+    expect(text).toContain(`data-password-policy="${policy}"`);
+    expect(text).toContain(`data-registration="${registration}"`);
+    expect(text).not.toContain('<!--');
   });
 
-  it('include guides without broken links', async () => {
-    const seen = new Set<string>();
+  it('include guides without broken links, also from the other pages and the reference', async () => {
+    const pages = new Map<string, string>();
     const broken: string[] = [];
-    const visit = async (path: string): Promise<void> => {
-      if (seen.has(path)) return;
-      seen.add(path);
+    const textOf = async (path: string): Promise<string> => {
+      if (pages.has(path)) return pages.get(path)!;
       const { status, text } = await api.get(path, HTML);
+      pages.set(path, text);
       if (status !== 200) broken.push(path);
-      for (const [, href] of text.matchAll(/ href="(\/[^"#]*|(?=#))(?:#[^"]*)?"/g)) {
-        if (href!.startsWith('/guides')) await visit(href!);
-        else if (href !== '' && !seen.has(href!)) {
-          seen.add(href!);
-          if ((await api.get(href!, HTML)).status !== 200) broken.push(`${path}: ${href}`);
-        }
-      }
+      if (!/^\/guides(\/|$)(?!assets)/.test(path)) return text;
+      for (const [, link] of text.matchAll(/<a\b[^>]* href="([/#][^"]*)"/g)) await follow(link!, path);
+      return text;
     };
-    await visit('/guides');
+    const follow = async (link: string, from: string): Promise<void> => {
+      const [path, anchor] = link.split('#');
+      const text = await textOf(path || from);
+      // The page of an account has its sections after the hash.
+      if (anchor && path !== '/account/' && !text.includes(` id="${decodeURIComponent(anchor)}"`))
+        broken.push(`${from}: ${link}`);
+    };
+    await textOf('/guides');
+    for (const path of ['/', '/nowhere', '/openapi.json'])
+      for (const [link] of (await api.get(path, HTML)).text.matchAll(/\/guides\b[\w/-]*(#[\w-]+)?/g))
+        await follow(link, path);
 
     expect(broken).toEqual([]);
-    expect(seen.size).toBeGreaterThan(40);
+    expect([...pages.keys()].filter((path) => path.startsWith('/guides/')).length).toBeGreaterThan(40);
   });
 
-  it('lead through all guides, and show where the reader is', async () => {
+  it('name the guides in links by their titles, not by their files', () => {
+    for (const file of globSync(['README.md', 'docs/**/*.md']))
+      expect([file, readFileSync(file, 'utf8').match(/\[`?[\w/.-]+\.md`?\]\(/g)]).toEqual([file, null]);
+  });
+
+  it('lead through all guides', async () => {
     const index = (await api.get('/guides', HTML)).text;
     const listed = [...index.matchAll(/<li><a href="([^"]+)">[^<]+<\/a><p>([^<]+)<\/p>/g)];
     expect(listed.length).toBeGreaterThan(25);
@@ -203,24 +239,47 @@ describe('the pages', () => {
     const visited: string[] = [];
     for (let path = listed[0]![1]; path !== undefined;) {
       const { text } = await api.get(path, HTML);
-      expect(text).toContain(`<a href="${path}" aria-current="page">`);
       visited.push(path);
-      path = /<a rel="next" href="([^"]+)"/.exec(text)?.[1];
+      path = /<a class="[^"]*pager-link next" href="([^"]+)"/.exec(text)?.[1];
     }
     expect(visited).toEqual(listed.map(([, path]) => path));
     expect(visited.filter((path) => path.includes('/decisions'))).toEqual([]);
     const decisions = (await api.get('/guides/decisions', HTML)).text;
     const records = globSync('docs/decisions/*.md').length;
-    expect(decisions.match(/href="\/guides\/decisions\/\d{4}-/g)).toHaveLength(records);
+    expect(decisions.match(/<li><a href="\/guides\/decisions\/\d{4}-/g)).toHaveLength(records);
   });
 
   it('highlight code when they are built, and link to each of their headings', async () => {
-    const { text } = await api.get('/guides/events', HTML);
+    const { text } = await api.get('/guides/graphql', HTML);
 
-    expect(text).toContain('<span class="hljs-attr">&quot;specversion&quot;</span>');
-    const headings = [...text.matchAll(/<h[2-6] id="([^"]+)">/g)].map(([, id]) => id!);
+    expect(text).toMatch(/<span style="--shiki-light:#\w+;--shiki-dark:#\w+;">\s*&quot;schema&quot;<\/span>/);
+    const headings = [...text.matchAll(/<h[2-6] id="([^"]+)"/g)].map(([, id]) => id!);
     expect(headings.length).toBeGreaterThan(5);
-    for (const id of headings) expect(text).toContain(`<a class="anchor" href="#${id}"`);
+    for (const id of headings) expect(text).toContain(`<a class="header-anchor" href="#${id}"`);
+  });
+
+  it('allow the inline scripts of the guides by their hashes, and no others', async () => {
+    const { text, headers } = await api.get('/guides/http', HTML);
+    const [, sources] = /script-src ([^;]+)/.exec(String(headers['content-security-policy']))!;
+    const hashes = [...text.matchAll(/<script(?![^>]* src=)[^>]*>(.*?)<\/script>/gs)].map(
+      ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
+    );
+
+    expect(hashes.length).toBeGreaterThan(0);
+    expect(sources!.split(' ').toSorted()).toEqual(["'self'", ...hashes].toSorted());
+    expect((await api.get('/')).headers['content-security-policy']).not.toContain('unsafe-inline');
+  });
+
+  it.each(['nowhere', '..%2f..%2fpackage.json', '%2e%2e/guides/hashmap.json', 'assets/none.js', '404', '%ff'])(
+    'have no guide and no file at /guides/%s',
+    async (path) => {
+      expect(await api.get(`/guides/${path}`)).toBeError('NOT_FOUND');
+    },
+  );
+
+  it('have the guides with and without a trailing slash', async () => {
+    for (const path of ['/guides', '/guides/http', '/guides/decisions', '/guides/decisions/0015-pages'])
+      expect((await api.get(`${path}/`, HTML)).text).toBe((await api.get(path, HTML)).text);
   });
 
   it('explain every code of errors at its name', async () => {
@@ -238,18 +297,48 @@ describe('the pages', () => {
     it('find sections of the guides, by keyboard', async () => {
       const page = await browser.newPage();
       await page.goto(`${await api.app.getUrl()}/guides`);
+      await page.waitForLoadState('networkidle');
       await page.keyboard.press('/');
-      await page.keyboard.type('verify signature');
-      await page.waitForSelector('#results li:first-child:has-text("Verify a signature")');
-      await page.keyboard.press('ArrowDown');
+      await page.fill('#localsearch-input', 'verify tokens service');
+      await page.waitForSelector('.results li:first-child:has-text("Verify tokens in another service")');
       await page.keyboard.press('Enter');
-      await page.waitForURL('**/guides/events#verify-a-signature');
-      await page.fill('#query', 'no such words anywhere');
-      await page.waitForSelector('#results:has-text("Nothing was found.")');
+      await page.waitForURL('**/guides/tokens#verify-tokens-in-another-service');
+      const current = page.locator('.VPSidebar a[aria-current=page]');
+      await current.waitFor();
+      expect(await current.allTextContents()).toEqual(['Tokens']);
+      await page.keyboard.press('/');
+      await page.fill('#localsearch-input', 'no such words anywhere');
+      await page.waitForSelector('.results:has-text("No results")');
       await page.keyboard.press('Escape');
-
-      expect(await page.isVisible('#results')).toBe(false);
+      await page.waitForSelector('#localsearch-input', { state: 'detached' });
       await page.close();
+    });
+
+    it.each([
+      ['rate limit', 'http#rate-limit'],
+      ['backup', 'operations#backups'],
+      ['pagination', 'posts#the-list'],
+      ['idempotency key', 'idempotency'],
+      ['JWT_SECRET', 'configuration#jwt_secret'],
+    ])('find the guide first, and decisions last: %s', async (query, guide) => {
+      const page = await browser.newPage();
+      await page.goto(`${await api.app.getUrl()}/guides`);
+      await page.waitForLoadState('networkidle');
+      await page.keyboard.press('/');
+      await page.fill('#localsearch-input', query);
+      await page.waitForSelector('.results a');
+      const found = await page
+        .locator('.results a')
+        .evaluateAll((links) =>
+          links
+            .map((link) => link as unknown as { pathname: string; hash: string })
+            .map(({ pathname, hash }) => pathname + hash),
+        );
+      await page.close();
+
+      expect(found[0]).toBe(`/guides/${guide}`);
+      const decisions = found.filter((path) => path.includes('/decisions/'));
+      expect(found.slice(found.length - decisions.length)).toEqual(decisions);
     });
 
     it('copy code with a button', async () => {

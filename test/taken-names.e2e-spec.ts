@@ -10,6 +10,7 @@ import { Public, RequestStrategy } from '../src/platform/access/index.js';
 import { ChangesModule, defineEvents, OnDurableEvent } from '../src/platform/changes/index.js';
 import { explainStartFailure } from '../src/platform/operations/start-failure.js';
 import { startApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 const LETTER = new EntitySchema({
@@ -21,45 +22,56 @@ const LETTER = new EntitySchema({
 @Module({ imports: [TypeOrmModule.forFeature([LETTER])] })
 class TableTwiceModule {}
 
-@ObjectType('Post')
-class OtherPost {
+@ObjectType('Sample')
+class OtherSample {
   @Field()
   name!: string;
 }
 
-const EVENTS = defineEvents({ resource: 'post', changes: ['created'], view: OtherPost });
+const EVENTS = defineEvents({ resource: 'sample', changes: ['created'], view: OtherSample });
 
 @Module({ imports: [ChangesModule.forFeature(EVENTS)] })
 class EventTwiceModule {}
 
 @Resolver()
-class OtherPostResolver {
-  @Query(() => OtherPost)
-  otherPost(): OtherPost {
+class OtherSampleResolver {
+  @Query(() => OtherSample)
+  otherSample(): OtherSample {
     return { name: '' };
   }
 }
 
-@Module({ providers: [OtherPostResolver] })
+@Module({ providers: [OtherSampleResolver] })
 class TypeTwiceModule {}
 
-@Controller({ path: 'posts', version: '1' })
-class OtherPostsController {
+@Resolver()
+class OtherMeResolver {
+  @Query(() => String, { name: 'me' })
+  other(): string {
+    return '';
+  }
+}
+
+@Module({ providers: [OtherMeResolver] })
+class QueryTwiceModule {}
+
+@Controller({ path: 'samples', version: '1' })
+class OtherSamplesController {
   @Get()
   list(): object {
     return {};
   }
 }
 
-@Module({ controllers: [OtherPostsController] })
+@Module({ controllers: [OtherSamplesController] })
 class RouteTwiceModule {}
 
 @Injectable()
 class SameSubscribers {
-  @OnDurableEvent({ name: 'same', types: ['post.*'] })
+  @OnDurableEvent({ name: 'same', types: ['sample.*'] })
   async first(): Promise<void> {}
 
-  @OnDurableEvent({ name: 'same', types: ['user.*'] })
+  @OnDurableEvent({ name: 'same', types: ['ticket.*'] })
   async second(): Promise<void> {}
 }
 
@@ -76,14 +88,15 @@ class MetricTwiceModule {
 
 describe('a name that is taken twice stops the start', () => {
   it.each<[string, Type, string]>([
-    ['an event', EventTwiceModule, 'The event post.created is defined twice'],
+    ['an event', EventTwiceModule, 'The event sample.created is defined twice'],
     ['a table', TableTwiceModule, 'The entities OutboxMail and Letter have the same table, mails'],
-    ['a GraphQL type', TypeTwiceModule, 'multiple types named "Post"'],
-    ['a route', RouteTwiceModule, "Method 'GET' already declared for route '/v1/posts'"],
+    ['a GraphQL type', TypeTwiceModule, 'multiple types named "Sample"'],
+    ['a query', QueryTwiceModule, 'The GraphQL operation Query.me is defined twice'],
+    ['a route', RouteTwiceModule, "Method 'GET' already declared for route '/v1/samples'"],
     ['a durable subscriber', SubscriberTwiceModule, 'Two subscribers are named same'],
     ['a metric', MetricTwiceModule, 'password_hashing_running has already been registered'],
   ])('%s', async (_, module, sentence) => {
-    const error = await startApi(ANY_STORE, {}, [module]).catch((thrown: unknown) => thrown);
+    const error = await startApi(ANY_STORE, {}, [FixtureModule, module]).catch((thrown: unknown) => thrown);
 
     expect(explainStartFailure(error)).toContain(sentence);
   });

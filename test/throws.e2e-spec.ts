@@ -4,7 +4,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { Public } from '../src/platform/access/index.js';
 import { AppError } from '../src/platform/http/errors/errors.js';
 import { Throws } from '../src/platform/http/openapi/returns.js';
-import { describeApi } from '../src/openapi.js';
+import { describeApi, REFERENCE_PARTS } from '../src/openapi.js';
 import { buildDocument } from '../src/platform/reference/build-document.js';
 import { startApi } from './support/api.js';
 import { ANY_STORE } from './support/stores.js';
@@ -25,7 +25,7 @@ class LinesModule {}
 
 it('a handler declares several messages for one code, and mixes codes and messages', async () => {
   const api = await startApi(ANY_STORE, {}, [LinesModule]);
-  const { paths } = JSON.parse(JSON.stringify(await buildDocument(api.app, describeApi())));
+  const { paths } = JSON.parse(JSON.stringify(await buildDocument(api.app, describeApi(), REFERENCE_PARTS)));
   const { responses } = paths['/v1/lines/{order}/{line}'].get;
   const examples = (status: number) => responses[status].content['application/json'].examples;
 

@@ -43,7 +43,7 @@ describe.each(STORES)('traces on %s', (store) => {
     receiver = await OtlpReceiver.start();
     github = await GitHub.start();
     testStore = await createStore(store);
-    service = await Service.start({
+    const settings = {
       ...testStore.environment,
       ...github.settings,
       PUBLIC_URL,
@@ -52,19 +52,22 @@ describe.each(STORES)('traces on %s', (store) => {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
       OTEL_SERVICE_NAME: 'tested',
       METRICS_PORT: '0',
-    });
+    };
+    service = await Service.withFixture(settings);
     await post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD });
     const login = await post('/auth/login/', { email: 'ada@example.com', password: PASSWORD });
     const { access } = (await login.json()) as { access: string };
     const authorization = `Bearer ${access}`;
-    await post('/v1/posts', { title: SECRET, content: SECRET }, { ...creation.headers, authorization });
-    const document = 'query Ours { users(limit: 2) { id posts { title author { name } } } }';
+    await post('/v1/samples', { text: SECRET }, { ...creation.headers, authorization });
+    const document = 'query Ours { samples(first: 2) { nodes { id peers { status first { counter } } } } }';
     await post('/graphql', { query: document }, query.headers);
-    await post('/graphql', { query: `{ users(limit: "${SECRET}") { id } }` }, invalid.headers);
-    await post('/v1/posts', { title: 'Large', content: 'x'.repeat(100_000) }, { authorization });
-    await (await service.fetch('/v1/posts')).text();
-    await service.fetch(`/v1/posts/${SECRET}?q=${SECRET}`, { headers: failure.headers });
-    await service.fetch('/v1/posts', { headers: { ...call.headers, 'x-call': `${receiver.url}/${SECRET}` } });
+    await post('/graphql', { query: `{ samples(first: "${SECRET}") { nodes { id } } }` }, invalid.headers);
+    await post('/v1/samples', { text: 'x'.repeat(100_000) }, { authorization });
+    await (await service.fetch('/v1/samples')).text();
+    await service.fetch(`/v1/samples/${SECRET}?q=${SECRET}`, { headers: failure.headers });
+    await service.fetch('/v1/samples', {
+      headers: { ...call.headers, 'x-call': `${receiver.url}/${SECRET}` },
+    });
     const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
     github.person = { id: 1, login: 'octo', name: null, emails };
     await new Visitor(siteOf(service, PUBLIC_URL)).logIn('github', '1');
@@ -78,15 +81,15 @@ describe.each(STORES)('traces on %s', (store) => {
 
   it('show every statement of a request over REST, on PostgreSQL', () => {
     // Event and audit entry belong to the transaction of the change.
-    const inserts = ['INSERT audit_entries', 'INSERT events', 'INSERT posts'];
+    const inserts = ['INSERT audit_entries', 'INSERT events', 'INSERT samples'];
     const statements = ['COMMIT', ...inserts, 'SELECT accounts', 'START'];
     expect(receiver.tree(creation.id)).toEqual(
-      store === 'SQLite' ? 'POST /v1/posts' : ['POST /v1/posts', ...statements],
+      store === 'SQLite' ? 'POST /v1/samples' : ['POST /v1/samples', ...statements],
     );
   });
 
   it('show a GraphQL operation with a statement for each level, on PostgreSQL', () => {
-    const statements = ['SELECT posts', 'SELECT users', 'SELECT users'];
+    const statements = ['SELECT samples', 'SELECT samples', 'SELECT samples'];
     expect(receiver.tree(query.id)).toEqual([
       'POST /graphql',
       'graphql.parse',
@@ -103,10 +106,10 @@ describe.each(STORES)('traces on %s', (store) => {
 
     expect(root).toMatchObject({
       parentSpanId: creation.span,
-      name: 'POST /v1/posts',
+      name: 'POST /v1/samples',
       attributes: {
         'http.request.method': 'POST',
-        'http.route': '/v1/posts',
+        'http.route': '/v1/samples',
         'http.response.status_code': 201,
         'client.address': '127.0.0.1',
       },
@@ -121,11 +124,11 @@ describe.each(STORES)('traces on %s', (store) => {
   });
 
   it('contain the text of statements, but neither values nor other input', () => {
-    const statements = receiver.of(creation.id).filter(({ name }) => name === 'INSERT posts');
+    const statements = receiver.of(creation.id).filter(({ name }) => name === 'INSERT samples');
 
     const attributes = {
       'db.system.name': 'postgresql',
-      'db.query.text': expect.stringMatching(/INSERT INTO posts \(title, content, .* VALUES \(\$/),
+      'db.query.text': expect.stringMatching(/INSERT INTO "samples"\(.*\) VALUES \(.*\$1/),
     };
     expect(statements).toMatchObject(store === 'SQLite' ? [] : [{ kind: CLIENT, attributes }]);
     expect(receiver.of(invalid.id).map(({ name }) => name)).toContain('graphql.validate');
@@ -137,7 +140,7 @@ describe.each(STORES)('traces on %s', (store) => {
   });
 
   it('show a failed request by its route', () => {
-    expect(receiver.tree(failure.id)).toBe('GET /v1/posts/:id');
+    expect(receiver.tree(failure.id)).toBe('GET /v1/samples/:id');
   });
 
   it('show calls to other services', () => {

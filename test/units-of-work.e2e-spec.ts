@@ -6,7 +6,8 @@ import { Queries } from '../src/platform/database/queries.js';
 import type { Statement } from '../src/platform/database/statement.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
-import { FixtureModule, Ticket } from './support/fixture.module.js';
+import { Ticket } from './support/fixture/tickets.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { statementsOf } from './support/statements.js';
 import { createStore, STORES } from './support/stores.js';
 

@@ -2,15 +2,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { User } from '../src/users/user.entity.js';
 import { startApi, type TestApi } from './support/api.js';
+import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('A change without an event on %s', (store) => {
   let api: TestApi;
   let warnings: string[];
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
+    await api.samples.create();
   });
   afterAll(() => api.stop());
   beforeEach(() => {
@@ -18,30 +20,34 @@ describe.each(STORES)('A change without an event on %s', (store) => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((text: string) => void warnings.push(text));
   });
 
-  const users = () => api.app.get(DataSource).getRepository(User);
-  const FIELDS = { name: 'Ada', email: '', createdAt: new Date(), updatedAt: new Date() };
+  const samples = () => api.app.get(DataSource).getRepository(Sample);
+  const [text, status, createdAt] = ['New', SampleStatus.open, new Date()];
+  const FIELDS = { text, status, createdAt, updatedAt: createdAt };
 
   it.each<[string, () => Promise<unknown>]>([
-    ['save()', () => users().save(users().create(FIELDS))],
-    ['delete()', () => users().delete({ name: 'Ada' })],
+    ['save()', () => samples().save(samples().create(FIELDS))],
+    ['delete()', () => samples().delete({ text })],
     [
       'a query builder',
-      () => users().createQueryBuilder().update().set({ email: '' }).where({ id: 1 }).execute(),
+      () => samples().createQueryBuilder().update().set({ counter: 1 }).where({ id: 1 }).execute(),
     ],
-    ['a unit of work', () => api.app.get(Transactions).run(() => users().update({ id: 1 }, { email: '' }))],
+    [
+      'a unit of work',
+      () => api.app.get(Transactions).run(() => samples().update({ id: 1 }, { counter: 1 })),
+    ],
   ])('is in the log: %s', async (_, change) => {
     await change();
 
-    expect(warnings).toEqual([expect.stringMatching(/^Rows of users were changed without an event: call/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^Rows of samples were changed without an event: call/)]);
   });
 
   it('is not seen in what the API does, nor in what was rolled back', async () => {
-    const { id } = (await api.post('/v2/users', { name: 'Bob' })).body.data;
-    await api.patch(`/v2/users/${id}`, { name: 'Robert' });
-    await api.delete(`/v2/users/${id}`);
-    await api.posts.create();
+    const { id } = await api.samples.create();
+    await api.patch(`/v1/samples/${id}`, { text: 'Robert' });
+    await api.delete(`/v1/samples/${id}`);
+    await api.post('/v1/tickets', {}, { 'idempotency-key': 'a' });
     const failed = api.app.get(Transactions).run(async () => {
-      await users().update({ id: 1 }, { email: '' });
+      await samples().update({ id: 1 }, { counter: 1 });
       throw new Error('rolled back');
     });
     await expect(failed).rejects.toThrow('rolled back');
@@ -51,9 +57,10 @@ describe.each(STORES)('A change without an event on %s', (store) => {
 
   it('is not looked for in production', async () => {
     const settings = { NODE_ENV: 'production', JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'open' };
-    const production = await startApi(store, settings);
+    const production = await startApi(store, settings, [FixtureModule]);
+    const { id } = await production.samples.create();
     warnings = [];
-    await production.app.get(DataSource).getRepository(User).update({ id: 1 }, { email: '' });
+    await production.app.get(DataSource).getRepository(Sample).update({ id }, { counter: 1 });
 
     expect(warnings).toEqual([]);
     await production.stop();

@@ -14,6 +14,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { bearer, startApi, TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { respond, Receiver } from './support/receiver.js';
 import { createStore, STORES } from './support/stores.js';
 import { untilBlocked } from './support/until-blocked.js';
@@ -44,7 +45,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   let paths = 0;
   beforeAll(async () => {
     receiver = await Receiver.start();
-    api = await startApi(store);
+    api = await startApi(store, {}, [FixtureModule]);
     staff = await staffOf(api);
   });
   afterAll(async () => {
@@ -103,8 +104,37 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(await api.delete('/v1/webhooks/1', ada)).toBeError('FORBIDDEN');
   });
 
+  it('are stored by no cache', async () => {
+    const reply = await api.post(
+      '/v1/webhooks',
+      { url: 'https://example.com/', types: ['sample.created'] },
+      staff,
+    );
+    const path = reply.headers['location']!;
+    const replies = [
+      reply,
+      await api.get('/v1/webhooks', staff),
+      await api.get(path, staff),
+      await api.patch(path, {}, staff),
+      await api.post(`${path}/rotate-secret`, {}, staff),
+      await api.get(`${path}/deliveries`, staff),
+    ];
+
+    expect(replies.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200, 200]);
+    for (const { headers } of replies) {
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        vary: expect.stringMatching(/Authorization, Cookie/),
+      });
+    }
+    await api.delete(path, staff);
+  });
+
   it('are created with a secret that is shown once, read, listed, changed and deleted', async () => {
-    const body = { url: `${receiver.url}/x?y=z`, types: ['post.created', 'user.deleted', 'post.created'] };
+    const body = {
+      url: `${receiver.url}/x?y=z`,
+      types: ['sample.created', 'sample.deleted', 'sample.created'],
+    };
     const reply = await api.post('/v1/webhooks', body, staff);
     expect(reply).toHaveStatus(201);
     const { secret, ...shown } = reply.body.data;
@@ -112,7 +142,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(shown).toEqual({
       id: expect.any(Number),
       url: body.url,
-      types: ['post.created', 'user.deleted'],
+      types: ['sample.created', 'sample.deleted'],
       description: '',
       active: true,
       created_at: expect.laterThan('2026-01-01T00:00:00.000Z'),
@@ -146,8 +176,8 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['a long url', { url: `https://example.com/${'x'.repeat(2030)}` }, ['url']],
     ['a url that is not text', { url: 5 }, ['url']],
     ['no types', { types: [] }, ['types']],
-    ['an unknown type', { types: ['post.exploded'] }, ['types']],
-    ['* and others', { types: ['*', 'post.created'] }, ['types']],
+    ['an unknown type', { types: ['sample.exploded'] }, ['types']],
+    ['* and others', { types: ['*', 'sample.created'] }, ['types']],
     ['types that are not a list', { types: '*' }, ['types']],
     ['types that are not text', { types: [null] }, ['types']],
     ['two mistakes', { url: 'x', types: ['x'] }, ['url', 'types']],
@@ -171,7 +201,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(await post({ url: '/x', types: [] })).toEqual({ url, types });
     expect(await post({ types: ['nope'] })).toEqual({
       url: 'url must be a string',
-      types: expect.stringMatching(/^types must be \*, or some of .*post\.created, /),
+      types: expect.stringMatching(/^types must be \*, or some of .*sample\.created, /),
     });
     expect(await post({ url: '/x', types: [5], description: 5 })).toEqual({
       url,
@@ -190,13 +220,13 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
   it('receive events that the official library verifies', async () => {
     const webhook = await create();
-    const post = await api.posts.create({ title: 'Ünï 😀' });
+    const sample = await api.samples.create({ text: 'Ünï 😀' });
     const [delivered] = await receiver.at(webhook.path, 1);
 
     const verified = new Webhook(webhook['secret']).verify(delivered!.body, delivered!.headers as any);
-    const { data } = (await api.get('/v1/events?types=post.created&limit=100')).body;
+    const { data } = (await api.get('/v1/events?types=sample.created&limit=100')).body;
     expect(verified).toEqual(data.at(-1));
-    expect(data.at(-1).data).toEqual(post);
+    expect(data.at(-1).data).toEqual(sample);
     expect(delivered!.headers).toMatchObject({
       'webhook-id': data.at(-1).id,
       'content-type': 'application/json; charset=utf-8',
@@ -205,7 +235,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(await delivery(webhook)).toEqual({
       id: expect.any(Number),
       event_id: data.at(-1).id,
-      type: 'post.created',
+      type: 'sample.created',
       status: 'delivered',
       attempts: 1,
       next_attempt_at: null,
@@ -217,26 +247,28 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('receive the selected types, and no events from before their creation or while they were inactive', async () => {
-    await api.users.create();
-    const webhook = await create({ types: ['user.created'] });
-    await api.posts.create();
-    const first = await api.users.create();
+    const [first, second] = [await api.samples.create(), await api.samples.create()];
+    const change = ({ id }: { id: number }) => api.patch(`/v1/samples/${id}`, { counter: 1 });
+    await change(second);
+    const webhook = await create({ types: ['sample.updated'] });
+    await api.samples.create();
+    await change(first);
     await receiver.at(webhook.path, 1);
     await api.patch(`/v1/webhooks/${webhook['id']}`, { active: false }, staff);
-    await api.users.create();
+    await change(first);
     await api.patch(`/v1/webhooks/${webhook['id']}`, { active: true }, staff);
-    const second = await api.users.create();
+    await change(second);
 
     const delivered = await receiver.at(webhook.path, 2);
     expect(delivered.map(({ body }) => JSON.parse(body).subject)).toEqual([
-      `/v2/users/${first.id}`,
-      `/v2/users/${second.id}`,
+      `/v1/samples/${first.id}`,
+      `/v1/samples/${second.id}`,
     ]);
     await remove(webhook);
   });
 
   it('receive a test event, and a redelivered event with the same id', async () => {
-    const webhook = await create({ types: ['user.deleted'] });
+    const webhook = await create({ types: ['sample.deleted'] });
     const reply = await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
     expect(reply).toHaveStatus(202);
     const [test] = await receiver.at(webhook.path, 1);
@@ -262,8 +294,33 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
+  it('list their deliveries by status, by cursor', async () => {
+    const webhook = await create({ types: ['sample.deleted'] });
+    for (let n = 0; n < 3; n++) {
+      await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
+      await untilStatus(webhook, 'delivered', 1);
+    }
+    receiver.behaviour = respond(410);
+    await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
+    await untilStatus(webhook, 'failed', 1);
+    const list = async (query: string) =>
+      (await api.get(`/v1/webhooks/${webhook['id']}/deliveries?${query}`, staff)).body;
+
+    const all = (await list('status=')).data;
+    expect(all).toHaveLength(4);
+    expect((await list('status=failed')).data).toEqual([all[0]]);
+    const first = await list('status=delivered&limit=2');
+    expect(first).toMatchObject({ data: [all[1], all[2]], has_next: true });
+    const last = await list(`status=delivered&limit=2&cursor=${first.next_cursor}`);
+    expect(last).toEqual({ data: [all[3]], has_next: false });
+    for (const status of ['pending', 'Failed', 'x'])
+      expect(await list(`status=${status}`)).toEqual({ data: [], has_next: false });
+    receiver.behaviour = respond(204);
+    await remove(webhook);
+  });
+
   it('are signed with each secret for a day after a rotation, at most ten times a day', async () => {
-    const webhook = await create({ types: ['user.deleted'] });
+    const webhook = await create({ types: ['sample.deleted'] });
     const rotate = () => api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
     const secrets = [webhook['secret']];
     for (let n = 0; n < 2; n++) {
@@ -302,7 +359,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('get different secrets from two concurrent rotations, and are signed with both', async () => {
-    const webhook = await create({ types: ['user.deleted'] });
+    const webhook = await create({ types: ['sample.deleted'] });
     const rotate = () => api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
     for (let round = 1; round <= 5; round++) {
       const secrets = (await Promise.all([rotate(), rotate()])).map(({ body }) => body.data.secret);
@@ -315,13 +372,13 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('keep the result of a redelivery, not that of an earlier attempt that ends later', async () => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     const late: ServerResponse[] = [];
     receiver.behaviour = (response, { path }) => {
       if (path === webhook.path && late.length === 0) late.push(response);
       else respond(204)(response, undefined as never);
     };
-    await api.posts.create();
+    await api.samples.create();
     await receiver.at(webhook.path, 1);
     const { id } = await delivery(webhook);
     const path = `/v1/webhooks/${webhook['id']}/deliveries/${id}/redeliver`;
@@ -351,18 +408,18 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   ])(
     'with a new URL ignore a late %s of the old one, and deliver the event to the new one',
     async (_, status) => {
-      const webhook = await create({ types: ['post.created'] });
+      const webhook = await create({ types: ['sample.created'] });
       const late: ServerResponse[] = [];
       receiver.behaviour = (response, { path }) => {
         if (path === webhook.path) late.push(response);
         else respond(204)(response, undefined as never);
       };
-      await api.posts.create();
+      await api.samples.create();
       await receiver.at(webhook.path, 1);
       const path = `${webhook.path}-new`;
       const changed = await api.patch(
         `/v1/webhooks/${webhook['id']}`,
-        { url: receiver.url + path, types: ['post.created'] },
+        { url: receiver.url + path, types: ['sample.created'] },
         staff,
       );
       expect(changed).toHaveStatus(200);
@@ -386,7 +443,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['deactivated', { active: false }],
     ['deactivated and activated again', { active: false }, { active: true }],
   ])('get no delivery that was claimed before the webhook was %s', async (_, ...changes) => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     const queue = api.app.get(DeliveryQueue, { strict: false });
     const claim = queue.claim.bind(queue);
     const bodies = jest.spyOn(api.app.get(DeliveryBodies, { strict: false }), 'with');
@@ -396,7 +453,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       for (const change of changes) await api.patch(`/v1/webhooks/${webhook['id']}`, change, staff);
       return claimed;
     });
-    await api.posts.create();
+    await api.samples.create();
 
     await until('the attempt is over', () => hasResolved(bodies));
     expect(receiver.delivered.filter(({ path }) => path === webhook.path)).toEqual([]);
@@ -418,23 +475,23 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   };
 
   it('get no event of the time in which they were inactive, when both changes come at once', async () => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     const path = `/v1/webhooks/${webhook['id']}`;
     await during(path, { active: true }, async () => {
       expect(await api.patch(path, { active: false }, staff)).toHaveStatus(200);
-      await api.posts.create({ title: 'While it is inactive' });
+      await api.samples.create({ text: 'While it is inactive' });
     });
-    await api.posts.create({ title: 'Afterwards' });
+    await api.samples.create({ text: 'Afterwards' });
     await untilStatus(webhook, 'delivered', 1);
 
-    const titles = (await receiver.at(webhook.path, 1)).map(({ body }) => JSON.parse(body).data.title);
-    expect(titles).toEqual(['Afterwards']);
+    const texts = (await receiver.at(webhook.path, 1)).map(({ body }) => JSON.parse(body).data.text);
+    expect(texts).toEqual(['Afterwards']);
     expect(await deliveries(webhook)).toHaveLength(1);
     await remove(webhook);
   });
 
   it('ignore a late result of another URL, when two changes of it come at once', async () => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     const path = `/v1/webhooks/${webhook['id']}`;
     const late: ServerResponse[] = [];
     receiver.behaviour = (response, { path: at }) => {
@@ -444,7 +501,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await during(path, { url: receiver.url + webhook.path }, async () => {
       const url = `${receiver.url}${webhook.path}-new`;
       expect(await api.patch(path, { url }, staff)).toHaveStatus(200);
-      await api.posts.create();
+      await api.samples.create();
       await receiver.at(`${webhook.path}-new`, 1);
     });
     await settled(() => late[0]!.writeHead(410).end());
@@ -458,12 +515,12 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('are activated on the only connection of a process', async () => {
-    const own = await startApi(store, { DATABASE_POOL_SIZE: '1' });
+    const own = await startApi(store, { DATABASE_POOL_SIZE: '1' }, [FixtureModule]);
     const token = await staffOf(own);
     const url = `${receiver.url}/${++paths}`;
     const { id } = (await own.post('/v1/webhooks', { url, types: ['*'] }, token)).body.data;
     for (const active of [false, true]) {
-      await own.posts.create();
+      await own.samples.create();
       const reply = await own.patch(`/v1/webhooks/${id}`, { active }, token);
       expect(reply.body.data).toMatchObject({ active });
     }
@@ -471,17 +528,17 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('get a pending delivery also after its event was purged', async () => {
-    const own = await startApi(store, { EVENTS_RETENTION_DAYS: '1' });
+    const own = await startApi(store, { EVENTS_RETENTION_DAYS: '1' }, [FixtureModule]);
     const token = await staffOf(own);
     const path = `/${++paths}`;
     const webhook = await own.post(
       '/v1/webhooks',
-      { url: receiver.url + path, types: ['post.created'] },
+      { url: receiver.url + path, types: ['sample.created'] },
       token,
     );
     const read = () => `/v1/webhooks/${webhook.body.data.id}/deliveries`;
     receiver.behaviour = respond(500);
-    const post = await own.posts.create();
+    const sample = await own.samples.create();
     const attempts = (count: number, status: string) =>
       until(`it is ${status} after ${count} attempts`, async () => {
         const later = bearer((await own.accounts.login('staff@example.com')).access);
@@ -499,7 +556,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await attempts(3, 'delivered');
 
     const [first, second, third] = await receiver.at(path, 3);
-    expect(JSON.parse(third!.body).data).toEqual(post);
+    expect(JSON.parse(third!.body).data).toEqual(sample);
     expect([second!.body, third!.body]).toEqual([first!.body, first!.body]);
 
     // The event is kept as long as its delivery.
@@ -512,16 +569,16 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('keep a delivery for seven days after it was redelivered', async () => {
-    const own = await startApi(store);
+    const own = await startApi(store, {}, [FixtureModule]);
     await staffOf(own);
     const path = `/${++paths}`;
     const login = async () => bearer((await own.accounts.login('staff@example.com')).access);
     const webhook = await own.post(
       '/v1/webhooks',
-      { url: receiver.url + path, types: ['post.created'] },
+      { url: receiver.url + path, types: ['sample.created'] },
       await login(),
     );
-    await own.posts.create();
+    await own.samples.create();
     await receiver.at(path, 1);
     const list = async () =>
       (await own.get(`/v1/webhooks/${webhook.body.data.id}/deliveries`, await login())).body.data;
@@ -543,8 +600,8 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('fail immediately for an event that has expired, which does not count as a failure of the receiver', async () => {
-    const webhook = await create({ types: ['post.created'] });
-    await api.posts.create();
+    const webhook = await create({ types: ['sample.created'] });
+    await api.samples.create();
     await untilStatus(webhook, 'delivered', 1);
     const { id, event_id } = await delivery(webhook);
     const position = Number(event_id.split('-')[1]);
@@ -561,12 +618,12 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('are deactivated after 5 days in which every attempt failed, and a success restarts the 5 days', async () => {
-    const moving = await startApi(store);
+    const moving = await startApi(store, {}, [FixtureModule]);
     const own = await staffOf(moving);
     const path = `/${++paths}`;
     const { body } = await moving.post(
       '/v1/webhooks',
-      { url: receiver.url + path, types: ['post.created'] },
+      { url: receiver.url + path, types: ['sample.created'] },
       own,
     );
     // A new token for each day, because tokens expire when the clock moves.
@@ -581,7 +638,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       await move(day);
       receiver.behaviour = (response, { path: at }) =>
         respond(at === path ? status : 204)(response, undefined as never);
-      await moving.posts.create();
+      await moving.samples.create();
       await until(`the attempt of day ${day} is recorded`, async () => {
         const [newest] = await read('/deliveries');
         return (
@@ -610,17 +667,17 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('are attempted again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h and 20 h, then failed', async () => {
-    const moving = await startApi(store);
+    const moving = await startApi(store, {}, [FixtureModule]);
     const own = await staffOf(moving);
     const path = `/${++paths}`;
     receiver.behaviour = (response, { path: at }) =>
       respond(at === path ? 500 : 204)(response, undefined as never);
     const { body } = await moving.post(
       '/v1/webhooks',
-      { url: receiver.url + path, types: ['post.created'] },
+      { url: receiver.url + path, types: ['sample.created'] },
       own,
     );
-    await moving.posts.create();
+    await moving.samples.create();
     let time = 0;
     const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
     for (const [n, delay] of [...delays, undefined].entries()) {
@@ -650,9 +707,9 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('are deactivated by 410', async () => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     receiver.behaviour = respond(410);
-    await api.posts.create();
+    await api.samples.create();
     await untilStatus(webhook, 'failed', 1);
     receiver.behaviour = respond(204);
 
@@ -662,9 +719,9 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('do not follow redirects', async () => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     receiver.behaviour = respond(307, { location: `${receiver.url}/elsewhere` });
-    await api.posts.create();
+    await api.samples.create();
     await until('the attempt is recorded', async () => (await delivery(webhook))?.response_status === 307);
     receiver.behaviour = respond(204);
 
@@ -698,7 +755,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('succeed with any 2xx, and cut off a response that does not end', async () => {
-    const webhook = await create({ types: ['post.created'] });
+    const webhook = await create({ types: ['sample.created'] });
     let isCut = false;
     receiver.behaviour = (response) => {
       response.writeHead(299);
@@ -708,7 +765,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       };
       send();
     };
-    await api.posts.create();
+    await api.samples.create();
     await untilStatus(webhook, 'delivered', 1);
     await until('the response is cut off', () => isCut);
     expect(await delivery(webhook)).toMatchObject({ response_status: 299, error: null });
@@ -720,14 +777,15 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const hanging: Record<string, any>[] = [];
     const responding: { path: string }[] = [];
     for (let n = 0; n < 20; n++) {
-      hanging.push(await create({ types: ['user.created'], url: `${receiver.url}/hanging` }));
-      responding.push(await create({ types: ['user.created'] }));
+      hanging.push(await create({ types: ['sample.updated'], url: `${receiver.url}/hanging` }));
+      responding.push(await create({ types: ['sample.updated'] }));
     }
     receiver.behaviour = (response, { path }) => {
       // Requests to this path get no response.
       if (path !== '/hanging') respond(204)(response, undefined as never);
     };
-    for (let n = 0; n < 20; n++) await api.users.create();
+    const { id } = await api.samples.create();
+    for (let n = 0; n < 20; n++) await api.patch(`/v1/samples/${id}`, { counter: n });
 
     for (const { path } of responding) await receiver.at(path, 20);
     const states = await deliveries(hanging[0]!);
@@ -737,11 +795,11 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('get one attempt at a time while they fail, and several again after a success', async () => {
-    const failing = await create({ types: ['post.created'] });
-    const other = await create({ types: ['post.created'] });
+    const failing = await create({ types: ['sample.created'] });
+    const other = await create({ types: ['sample.created'] });
     receiver.behaviour = (response, { path }) =>
       respond(path === failing.path ? 500 : 204)(response, undefined as never);
-    await api.posts.create();
+    await api.samples.create();
     await until('the first attempt has failed', async () => (await failingSince(failing)) !== null);
     const waiting: ServerResponse[] = [];
     receiver.behaviour = (response, { path }) => {
@@ -749,7 +807,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       else respond(204)(response, undefined as never);
     };
 
-    for (let n = 0; n < 6; n++) await api.posts.create();
+    for (let n = 0; n < 6; n++) await api.samples.create();
     // Each time that one of these was claimed, an attempt of the failing webhook could have been, too.
     await receiver.at(other.path, 7);
     expect(waiting).toHaveLength(1);
@@ -782,10 +840,10 @@ describe.each(STORES)('Webhooks without access to private addresses on %s', (sto
     ['an address in another notation', (port: number) => `http://0x7f.1:${port}/`],
   ])('send nothing to %s', async (_, urlOf) => {
     const receiver = await Receiver.start();
-    const api = await startApi(store, { WEBHOOKS_ALLOW_PRIVATE: 'off' });
+    const api = await startApi(store, { WEBHOOKS_ALLOW_PRIVATE: 'off' }, [FixtureModule]);
     const staff = await staffOf(api);
     const { body } = await api.post('/v1/webhooks', { url: urlOf(receiver.port), types: ['*'] }, staff);
-    await api.posts.create();
+    await api.samples.create();
     let newest: any;
     await until('the attempt is recorded', async () => {
       [newest] = (await api.get(`/v1/webhooks/${body.data.id}/deliveries`, staff)).body.data;
@@ -804,10 +862,10 @@ describe('A receiver that never responds', () => {
     const receiver = await Receiver.start();
     receiver.behaviour = () => undefined;
     const attempts = STORES.map(async (store) => {
-      const api = await startApi(store);
+      const api = await startApi(store, {}, [FixtureModule]);
       const staff = await staffOf(api);
       const { body } = await api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
-      await api.posts.create();
+      await api.samples.create();
       let newest: any;
       await until('the attempt has failed', async () => {
         [newest] = (await api.get(`/v1/webhooks/${body.data.id}/deliveries`, staff)).body.data;
@@ -834,17 +892,18 @@ describe('On two replicas', () => {
     const receiver = await Receiver.start();
     const store = await createStore('PostgreSQL');
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
-    const apps = [await createApp(config), await createApp(config)];
+    const modules = [FixtureModule];
+    const apps = [await createApp(config, { modules }), await createApp(config, { modules })];
     const [first, second] = apps.map((app) => new TestApi(app, config, async () => undefined)) as [
       TestApi,
       TestApi,
     ];
     const staff = await staffOf(first);
-    await first.post('/v1/webhooks', { url: `${receiver.url}/`, types: ['post.created'] }, staff);
-    await Promise.all(Array.from({ length: 60 }, (_, n) => [first, second][n % 2]!.posts.create()));
+    await first.post('/v1/webhooks', { url: `${receiver.url}/`, types: ['sample.created'] }, staff);
+    await Promise.all(Array.from({ length: 60 }, (_, n) => [first, second][n % 2]!.samples.create()));
     await receiver.at('/', 60);
     await first.stop();
-    await Promise.all(Array.from({ length: 20 }, () => second.posts.create()));
+    await Promise.all(Array.from({ length: 20 }, () => second.samples.create()));
     const delivered = await receiver.at('/', 80);
 
     const ids = delivered.map(({ headers }) => headers['webhook-id']);
@@ -858,10 +917,10 @@ describe('On two replicas', () => {
 
 describe('On PostgreSQL', () => {
   it('the end of an attempt and a change of its webhook cannot wait for each other', async () => {
-    const api = await startApi('PostgreSQL');
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     const staff = await staffOf(api);
     const url = 'http://127.0.0.1:9/';
-    const { body } = await api.post('/v1/webhooks', { url, types: ['post.created'] }, staff);
+    const { body } = await api.post('/v1/webhooks', { url, types: ['sample.created'] }, staff);
     const { id: webhookId } = body.data;
     const change = new Client((api.config.store as PostgresStore).url);
     await change.connect();
@@ -869,7 +928,7 @@ describe('On PostgreSQL', () => {
     const { rows } = await change.query<{ id: number }>(
       `INSERT INTO webhook_deliveries
          (webhook_id, event_id, type, status, attempts, next_attempt_at, created_at, expires_at)
-       VALUES ($1, 'e', 'post.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
+       VALUES ($1, 'e', 'sample.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
        RETURNING id::int AS id`,
       [webhookId],
     );

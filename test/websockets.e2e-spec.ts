@@ -14,6 +14,7 @@ import { hasRedis, RedisServer } from './support/redis.js';
 import { ANY_STORE, createStore } from './support/stores.js';
 import { until } from './support/until.js';
 import { tryUpgrade, upgrade } from './support/upgrade.js';
+import { TicksModule } from './support/ticks.module.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
@@ -22,7 +23,7 @@ async function start(settings: Record<string, string> = {}): Promise<{ api: Test
   const { environment, ...store } = await createStore(ANY_STORE);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
   const app = await createApp(config, {
-    modules: [RoomsModule],
+    modules: [RoomsModule, TicksModule],
     configure: (created) => void created.useWebSocketAdapter(new WsAdapter(created)),
   });
   await app.listen(0, '127.0.0.1');
@@ -32,7 +33,7 @@ async function start(settings: Record<string, string> = {}): Promise<{ api: Test
 const subscribe = (client: ReturnType<typeof createClient>): any[] => {
   const errors: any[] = [];
   client.subscribe(
-    { query: 'subscription { events { id } }' },
+    { query: 'subscription { ticks }' },
     { next: () => undefined, error: (error) => errors.push(error), complete: () => undefined },
   );
   return errors;
@@ -59,7 +60,7 @@ describe('an upgrade to WebSocket', () => {
       'ratelimit-policy': '"default";q=3;w=3600',
       ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/),
     });
-    expect(await api.get('/v1/posts', from(address))).toBeError('RATE_LIMITED');
+    expect(await api.get('/.well-known/jwks.json', from(address))).toBeError('RATE_LIMITED');
     // The address that the trusted proxy appended counts; earlier ones may be forged.
     expect(await tryUpgrade(url + path, from(`198.51.100.1, ${address}`))).toBeError('RATE_LIMITED');
     expect(await tryUpgrade(url + path, from(`${address}:4711`))).toBeError('RATE_LIMITED');
@@ -116,7 +117,7 @@ describe('the id of an operation over WebSocket', () => {
     send({ type: 'connection_init' });
     await until('it is acknowledged', () => messages.length > 0);
     const subscribeAs = (id: string) =>
-      send({ type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
+      send({ type: 'subscribe', id, payload: { query: 'subscription { ticks }' } });
     return { socket, messages, subscribeAs };
   };
 
@@ -255,7 +256,7 @@ describe('an operation on a WebSocket', () => {
       [expect.objectContaining({ extensions: expect.objectContaining({ code: 'RATE_LIMITED' }) })],
     ]);
     expect(accepted).toEqual([[], [], []]);
-    expect(await api.get('/v1/posts')).toBeError('RATE_LIMITED');
+    expect(await api.get('/.well-known/jwks.json')).toBeError('RATE_LIMITED');
     await client.dispose();
     await api.stop();
   });
@@ -394,7 +395,9 @@ describe('WebSockets', () => {
   });
 
   it('are the only supported upgrade: a request that offers HTTP/2 gets its response', async () => {
-    const request = get(`${url}/v1/posts`, { headers: { connection: 'Upgrade', upgrade: 'h2c' } });
+    const request = get(`${url}/.well-known/jwks.json`, {
+      headers: { connection: 'Upgrade', upgrade: 'h2c' },
+    });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
 

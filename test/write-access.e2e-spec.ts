@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
-  /** Creates, changes and deletes a post. @returns the responses */
+  /** Creates, changes and deletes a sample. @returns the responses */
   async function write(api: TestApi, headers: Record<string, string>) {
-    const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
+    const created = await api.post('/v1/samples', { text: 'T' }, headers);
     const id = created.body.data?.id ?? 1;
-    const changed = await api.patch(`/v1/posts/${id}`, { title: 'U' }, headers);
-    return [created, changed, await api.delete(`/v1/posts/${id}`, headers)];
+    const changed = await api.patch(`/v1/samples/${id}`, { text: 'U' }, headers);
+    return [created, changed, await api.delete(`/v1/samples/${id}`, headers)];
   }
 
   async function logIn(api: TestApi, email: string) {
@@ -17,51 +18,51 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
   }
 
   it('=authenticated allows every account to write, and requires a valid token', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const user = await logIn(api, 'user@example.com');
 
     expect((await write(api, user)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, bearer('garbage'))) expect(reply).toBeError('TOKEN_NOT_VALID');
     await api.accounts.admin().setActive('user@example.com', false);
     for (const reply of await write(api, user)) expect(reply).toBeError('TOKEN_NOT_VALID');
-    expect(await api.posts.count()).toBe(0);
+    expect(await api.samples.count()).toBe(0);
     await api.stop();
   });
 
   it('=staff allows only staff to write', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'staff' });
+    const api = await startApi(store, { WRITE_ACCESS: 'staff' }, [FixtureModule]);
     const user = await logIn(api, 'user@example.com');
     const staff = await logIn(api, 'staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
 
     expect((await write(api, staff)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, user)) expect(reply).toBeError('FORBIDDEN');
-    expect(await api.get('/v1/posts', bearer('garbage'))).toHaveStatus(200);
-    expect(await api.posts.count()).toBe(0);
+    expect(await api.get('/v1/samples', bearer('garbage'))).toHaveStatus(200);
+    expect(await api.samples.count()).toBe(0);
     await api.stop();
   });
 
   it.each(['authenticated', 'staff'])(
     '=%s rejects anonymous writes, and allows anonymous reads',
     async (mode) => {
-      const api = await startApi(store, { WRITE_ACCESS: mode });
+      const api = await startApi(store, { WRITE_ACCESS: mode }, [FixtureModule]);
 
-      expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('UNAUTHENTICATED');
-      expect(await api.post('/v1/posts', '{broken')).toBeError('UNAUTHENTICATED');
-      expect(await api.patch('/v1/posts/abc', {})).toBeError('UNAUTHENTICATED');
-      expect(await api.delete('/v1/posts/1')).toBeError('UNAUTHENTICATED');
-      expect(await api.get('/v1/posts')).toHaveStatus(200);
-      expect(await api.send({ method: 'HEAD', url: '/v1/posts' })).toHaveStatus(200);
-      expect(await api.posts.count()).toBe(0);
+      expect(await api.post('/v1/samples', { text: 'T' })).toBeError('UNAUTHENTICATED');
+      expect(await api.post('/v1/samples', '{broken')).toBeError('UNAUTHENTICATED');
+      expect(await api.patch('/v1/samples/abc', {})).toBeError('UNAUTHENTICATED');
+      expect(await api.delete('/v1/samples/1')).toBeError('UNAUTHENTICATED');
+      expect(await api.get('/v1/samples')).toHaveStatus(200);
+      expect(await api.send({ method: 'HEAD', url: '/v1/samples' })).toHaveStatus(200);
+      expect(await api.samples.count()).toBe(0);
       await api.stop();
     },
   );
 
   it('=open ignores credentials', async () => {
-    const api = await startApi(store);
+    const api = await startApi(store, {}, [FixtureModule]);
 
     for (const authorization of ['Bearer garbage', 'Basic x', 'Bearer']) {
-      const reply = await api.post('/v1/posts', { title: 'T', content: 'C' }, { authorization });
+      const reply = await api.post('/v1/samples', { text: 'T' }, { authorization });
       expect(reply).toHaveStatus(201);
     }
     await api.stop();

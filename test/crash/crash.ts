@@ -1,7 +1,7 @@
 /**
  * Kills the service with SIGKILL under write load, repeatedly, and then checks its data: every acknowledged write is
  * stored, and nothing that was not requested; every refresh token is either still valid or has exactly one successor;
- * every user that is sent again with its key exists once; every registered account gets its mail; every change has
+ * every ticket that is sent again with its key exists once; every registered account gets its mail; every change has
  * its event, and every event is delivered.
  *
  *     npm run test:crash [-- --rounds 10]
@@ -16,6 +16,7 @@ import { KeyedWrites } from './keyed-writes.ts';
 import { type Load, send } from './load.ts';
 import { Mails } from './mails.ts';
 import { Rotations } from './rotations.ts';
+import { Webhooks } from './webhooks.ts';
 
 const WRITERS = 16;
 
@@ -23,13 +24,15 @@ const WRITERS = 16;
 const TIMEOUT = 20_000;
 
 /**
- * The possible states of a post after a crash: the last acknowledged title or that of the request in flight, or
+ * The possible states of a sample after a crash: the last acknowledged text or that of the request in flight, or
  * `deleted`.
  */
 interface Expectation {
   acknowledged: string;
   inFlight?: string | undefined;
 }
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 const { values } = parseCommandLine('Usage: npm run test:crash [-- --rounds 10]', {
   options: { rounds: { type: 'string', default: '10' } },
@@ -49,22 +52,23 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
   const mails = await Mails.start();
   const settings = { ...environment, ...mails.settings, LOG_LEVEL: 'info' };
-  const posts = new Map<number, Expectation>();
-  let service = await Service.start(settings);
+  const samples = new Map<number, Expectation>();
+  let service = await Service.withFixture(settings);
   const rotations = new Rotations(environment);
   await rotations.start(service);
   const keyedWrites = new KeyedWrites();
-  const events = await Events.start(service, environment);
+  const events = new Events();
+  const webhooks = await Webhooks.start(service, environment);
 
   for (let round = 1; round <= rounds; round++) {
-    const before = posts.size;
-    const load = { service, posts, killed: false };
+    const before = samples.size;
+    const load = { service, samples, killed: false };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
     writers.push(rotations.run(load), keyedWrites.run(load), mails.run(load));
     await sleep(300 + Math.random() * 700);
     // On a slow disk, there may be no acknowledged write of some kind yet.
     const isEnough = () =>
-      posts.size - before >= WRITERS &&
+      samples.size - before >= WRITERS &&
       rotations.acknowledged > 0 &&
       keyedWrites.acknowledged > 0 &&
       mails.acknowledged > 0;
@@ -73,12 +77,13 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     await service.end('SIGKILL');
     await Promise.all(writers);
     const sentBefore = mails.arrived;
-    const written = posts.size - before;
-    if (written < WRITERS) throw new Error(`Only ${written} posts were acknowledged`);
+    const written = samples.size - before;
+    if (written < WRITERS) throw new Error(`Only ${written} samples were acknowledged`);
 
-    service = await Service.start(settings);
-    await verify(service, posts);
-    const changes = await events.verify(service, posts);
+    service = await Service.withFixture(settings);
+    await verify(service, samples);
+    await events.verify(service, samples);
+    await webhooks.verify(events.ids);
     const rotated = await rotations.verify(service);
     if (rotated === 0) throw new Error('No refresh was acknowledged');
     const { acknowledged, unacknowledged, replayed } = await keyedWrites.verify(service);
@@ -86,68 +91,70 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const registered = await mails.verify(sentBefore);
     if (registered.acknowledged === 0) throw new Error('No registration was acknowledged');
     console.log(
-      `${store}: round ${round} of ${rounds}, ${written} posts written, all stored; ${changes} events, all delivered; ${rotated} tokens rotated, each has one successor; ${acknowledged} writes with a key acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
+      `${store}: round ${round} of ${rounds}, ${written} samples written, all stored; ${rotated} tokens rotated, each has one successor; ${acknowledged} writes with a key acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
     );
   }
   await service.end();
   await mails.stop();
-  await events.stop();
+  await webhooks.stop();
   await testStore.remove();
 }
 
-interface PostLoad extends Load {
-  readonly posts: Map<number, Expectation>;
+interface SampleLoad extends Load {
+  readonly samples: Map<number, Expectation>;
 }
 
-/** Creates, changes and deletes its own posts, one request at a time, until the service is killed. */
-async function write(load: PostLoad, writer: string): Promise<void> {
-  const { posts } = load;
+/** Creates, changes and deletes its own samples, one request at a time, until the service is killed. */
+async function write(load: SampleLoad, writer: string): Promise<void> {
+  const { samples } = load;
   for (let n = 0; ; n++) {
-    const title = `${writer}.${n}`;
-    const created = await send(load, 201, '/v1/posts', {
+    const text = `${writer}.${n}`;
+    const created = await send(load, 201, '/v1/samples', {
       method: 'POST',
-      body: JSON.stringify({ title, content: 'Some content' }),
+      headers: JSON_TYPE,
+      body: JSON.stringify({ text }),
     });
     if (created === 'killed') return;
     const { id } = JSON.parse(created).data;
-    if (posts.has(id)) throw new Error(`The id ${id} was assigned twice`);
-    const post: Expectation = { acknowledged: title };
-    posts.set(id, post);
+    if (samples.has(id)) throw new Error(`The id ${id} was assigned twice`);
+    const sample: Expectation = { acknowledged: text };
+    samples.set(id, sample);
 
-    for (const change of n % 4 === 3 ? [`${title} changed`, 'deleted'] : [`${title} changed`]) {
-      post.inFlight = change;
+    for (const change of n % 4 === 3 ? [`${text} changed`, 'deleted'] : [`${text} changed`]) {
+      sample.inFlight = change;
       const received =
         change === 'deleted'
-          ? await send(load, 204, `/v1/posts/${id}`, { method: 'DELETE' })
-          : await send(load, 200, `/v1/posts/${id}`, {
+          ? await send(load, 204, `/v1/samples/${id}`, { method: 'DELETE' })
+          : await send(load, 200, `/v1/samples/${id}`, {
               method: 'PATCH',
-              body: JSON.stringify({ title: change }),
+              headers: JSON_TYPE,
+              body: JSON.stringify({ text: change }),
             });
       if (received === 'killed') return;
-      post.acknowledged = change;
-      post.inFlight = undefined;
+      sample.acknowledged = change;
+      sample.inFlight = undefined;
     }
   }
 }
 
-async function verify(service: Service, posts: Map<number, Expectation>): Promise<void> {
+async function verify(service: Service, samples: Map<number, Expectation>): Promise<void> {
   let stored = 0;
-  for (const [id, post] of posts) {
-    const reply = await service.fetch(`/v1/posts/${id}`);
+  for (const [id, sample] of samples) {
+    const reply = await service.fetch(`/v1/samples/${id}`);
     const found =
-      reply.status === 404 ? 'deleted' : ((await reply.json()) as { data: { title: string } }).data.title;
-    if (found !== post.acknowledged && found !== post.inFlight) {
-      throw new Error(`Post ${id} is ${found}, but ${JSON.stringify(post)} was expected`);
+      reply.status === 404 ? 'deleted' : ((await reply.json()) as { data: { text: string } }).data.text;
+    if (found !== sample.acknowledged && found !== sample.inFlight) {
+      throw new Error(`Sample ${id} is ${found}, but ${JSON.stringify(sample)} was expected`);
     }
-    post.acknowledged = found;
-    post.inFlight = undefined;
+    sample.acknowledged = found;
+    sample.inFlight = undefined;
     if (found !== 'deleted') stored++;
   }
 
   // A create in flight may have been stored: at most one for each writer and round.
-  const list = (await (await service.fetch('/v1/posts')).json()) as { meta: { total: number } };
+  const list = (await (await service.fetch('/v1/samples')).json()) as { meta: { total: number } };
   const unacknowledged = list.meta.total - stored;
   if (unacknowledged < 0 || unacknowledged > WRITERS * rounds) {
-    throw new Error(`The list counts ${list.meta.total} posts, ${stored} were expected`);
+    throw new Error(`The list counts ${list.meta.total} samples, ${stored} were expected`);
   }
 }

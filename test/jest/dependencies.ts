@@ -8,8 +8,8 @@ const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Helpers that start code of the build, by the folder or file of `src` that they start. */
 const STARTED: Record<string, readonly string[]> = {
-  'test/support/command.ts': readdirSync(`${SRC}commands`)
-    .filter((name) => name.endsWith('.ts'))
+  'test/support/command.ts': readdirSync(`${SRC}commands`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.startsWith('support/'))
     .map((name) => `commands/${name}`),
   'test/support/service.ts': ['main.ts'],
 };

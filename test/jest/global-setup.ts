@@ -47,12 +47,10 @@ export default async function setUp({ collectCoverage }: GlobalConfig): Promise<
     cleanups.push(() => server.stop());
     process.env['TEST_DATABASE_URL'] = server.url;
     await built;
-    // A pooler keeps a connection to the template, which then cannot be copied.
-    if (process.env['TEST_DATABASE_POOLER'] === undefined)
-      await Promise.all([
-        STORES.includes('SQLite') && createEmbeddedTemplate(folder),
-        createServerTemplate(server),
-      ]);
+    await Promise.all([
+      STORES.includes('SQLite') && createEmbeddedTemplate(folder),
+      createServerTemplate(server),
+    ]);
   } catch (error) {
     await cleanUp();
     throw error;

@@ -20,20 +20,20 @@ import { WebSocket } from 'ws';
 import { appOptions, createApp, initApp } from '../../src/app.js';
 import { AppModule } from '../../src/app.module.js';
 import { CurrentAccount, Public } from '../../src/platform/access/index.js';
-import { type Account } from '../../src/accounts/account.entity.js';
+import { Account } from '../../src/accounts/account.entity.js';
 import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import { createFastifyAdapter } from '../../src/platform/http/edge/fastify-adapter.js';
 import { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { User } from '../../src/users/user.entity.js';
-import { UsersService } from '../../src/users/users.service.js';
 import { bearer, TestApi } from '../support/api.js';
+import { SamplesService } from '../support/fixture/samples.service.js';
+import { FixtureModule } from '../support/fixture.module.js';
 import { createStore, STORES, type TestStore } from '../support/stores.js';
 
 @Controller({ path: 'ticks', version: '1' })
 class TicksController {
-  constructor(@InjectRepository(User) private readonly users: Repository<User>) {}
+  constructor(@InjectRepository(Account) private readonly accounts: Repository<Account>) {}
 
   @Sse('public')
   @Public()
@@ -46,10 +46,10 @@ class TicksController {
 
   @Sse('private')
   async privateTicks(@CurrentAccount() account: Account): Promise<Observable<MessageEvent>> {
-    const users = await this.users.count();
+    const accounts = await this.accounts.count();
     return interval(5).pipe(
       take(1),
-      map(() => ({ data: { account: account.id, users } })),
+      map(() => ({ data: { account: account.id, accounts } })),
     );
   }
 }
@@ -72,7 +72,7 @@ class RoomsGateway implements OnGatewayConnection {
   }
 }
 
-@Module({ imports: [TypeOrmModule.forFeature([User])], controllers: [TicksController] })
+@Module({ imports: [TypeOrmModule.forFeature([Account])], controllers: [TicksController] })
 class TicksModule {}
 
 @Module({ providers: [RoomsGateway] })
@@ -101,7 +101,7 @@ describe.each(STORES)('the application on %s', (store) => {
   const apiOf = (app: NestFastifyApplication) => new TestApi(app, config(), async () => undefined);
 
   it('can be built by a testing module with overridden providers', async () => {
-    const module = await Test.createTestingModule({ imports: [AppModule.with(config())] })
+    const module = await Test.createTestingModule({ imports: [AppModule.with(config(), [FixtureModule])] })
       .overrideProvider(Clock)
       .useValue({ now: () => new Date('2030-01-01T00:00:00Z') })
       .compile();
@@ -111,7 +111,7 @@ describe.each(STORES)('the application on %s', (store) => {
     );
     const api = apiOf(await initApp(app));
 
-    const { body } = await api.post('/v1/posts', { title: 'A', content: 'a' });
+    const { body } = await api.post('/v1/samples', { text: 'A' });
     expect(body.data.created_at).toBe('2030-01-01T00:00:00.000Z');
     await api.stop();
   });
@@ -127,7 +127,7 @@ describe.each(STORES)('the application on %s', (store) => {
     );
     const api = apiOf(await initApp(app));
 
-    expect(await api.get('/v1/users/1')).toHaveStatus(200);
+    expect(await api.get('/health/ready')).toHaveStatus(200);
     await api.stop();
   });
 
@@ -178,7 +178,7 @@ describe.each(STORES)('the application on %s', (store) => {
     expect(open.headers['content-type']).toContain('text/event-stream');
     expect(open.text.match(/data: .*/g)).toEqual(['data: {"n":0}', 'data: {"n":1}']);
     expect(await api.get('/v1/ticks/private')).toBeError('UNAUTHENTICATED');
-    expect((await api.get('/v1/ticks/private', bearer(access))).text).toContain('"users":1');
+    expect((await api.get('/v1/ticks/private', bearer(access))).text).toContain('"accounts":1');
     await api.stop();
   });
 
@@ -208,12 +208,12 @@ describe.each(STORES)('the application on %s', (store) => {
   });
 
   it('works without HTTP as an application context, like the REPL', async () => {
-    const context = await NestFactory.createApplicationContext(AppModule.with(config()), {
+    const context = await NestFactory.createApplicationContext(AppModule.with(config(), [FixtureModule]), {
       logger: false,
       abortOnError: false,
     });
-    const { name } = await context.get(UsersService, { strict: false }).findOne(1);
-    expect(name).toBe('Author');
+    const { text } = await context.get(SamplesService, { strict: false }).create({ text: 'Created' });
+    expect(text).toBe('Created');
     expect(await context.get(AccountsService, { strict: false }).findOne(1)).toBeDefined();
     await context.close();
   });

@@ -25,9 +25,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Column, DataSource, Entity, PrimaryColumn, type Repository } from 'typeorm';
 import { Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Id } from '../../src/platform/http/validation/id.js';
-import { UsersService } from '../../src/users/users.service.js';
-import { UsersModule } from '../../src/users/users.module.js';
 import { bearer, startApi, type TestApi } from '../support/api.js';
+import { SamplesService } from '../support/fixture/samples.service.js';
+import { FixtureModule } from '../support/fixture.module.js';
 import { STORES } from '../support/stores.js';
 import { startWithTables } from './typeorm/start-with-tables.js';
 
@@ -113,8 +113,8 @@ class CreateDogDto {
 }
 
 class DogsController {
-  @Inject(UsersService)
-  private readonly users!: UsersService;
+  @Inject(SamplesService)
+  private readonly samples!: SamplesService;
 
   @Get('own')
   own(): object {
@@ -130,7 +130,7 @@ class DogsController {
   @Get(':id')
   @Public()
   read(@Id() id: number): Promise<object> {
-    return this.users.findOne(id);
+    return this.samples.findOne(id);
   }
 
   @Post(':name')
@@ -147,11 +147,11 @@ class FilteredDogsController extends DogsController {}
 @Controller({ path: 'dogs', version: '1' })
 class PlainDogsController extends DogsController {}
 
-@Module({ imports: [UsersModule], controllers: [FilteredDogsController] })
+@Module({ imports: [FixtureModule], controllers: [FilteredDogsController] })
 class FilterOfControllerModule {}
 
 @Module({
-  imports: [UsersModule],
+  imports: [FixtureModule],
   controllers: [PlainDogsController],
   providers: [{ provide: APP_FILTER, useClass: HttpExceptionFilter }],
 })
@@ -178,7 +178,7 @@ describe.each(STORES)('exception filters as in the Nest documentation, on %s', (
     expect(seen.map(({ status, body }) => [status, body])).toEqual([
       [401, caught(401, '/v1/dogs/own', 'UNAUTHENTICATED', 'Authentication is required')],
       [403, caught(403, '/v1/dogs/staff', 'FORBIDDEN', 'A staff account is required')],
-      [404, caught(404, '/v1/dogs/999', 'NOT_FOUND', 'User not found')],
+      [404, caught(404, '/v1/dogs/999', 'NOT_FOUND', 'Sample not found')],
       [400, caught(400, '/v1/dogs/x', 'INVALID_ID', 'The id must be a 64-bit decimal integer')],
       [
         422,

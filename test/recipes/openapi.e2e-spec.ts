@@ -22,7 +22,7 @@ import {
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Min } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { describeApi } from '../../src/openapi.js';
+import { describeApi, REFERENCE_PARTS } from '../../src/openapi.js';
 import { Public } from '../../src/platform/access/index.js';
 import { ReturnsData, Throws } from '../../src/platform/http/openapi/returns.js';
 import { created } from '../../src/platform/http/responses/created.js';
@@ -140,7 +140,7 @@ describe('the decorators of OpenAPI in the Nest documentation', () => {
   beforeAll(async () => {
     api = await startApi(ANY_STORE, {}, [CatsModule]);
     const base = describeApi().addApiKey({ type: 'apiKey', in: 'header', name: 'X-Collar' }, 'collar');
-    document = JSON.parse(JSON.stringify(await buildDocument(api.app, base)));
+    document = JSON.parse(JSON.stringify(await buildDocument(api.app, base, REFERENCE_PARTS)));
   });
   afterAll(() => api.stop());
 
@@ -232,7 +232,7 @@ describe('the decorators of OpenAPI in the Nest documentation', () => {
   });
 
   it('name only security schemes that are declared', async () => {
-    await expect(buildDocument(api.app, describeApi())).rejects.toThrow(
+    await expect(buildDocument(api.app, describeApi(), REFERENCE_PARTS)).rejects.toThrow(
       'The security scheme "collar" of Cats_create_v1 is unknown: add it to src/openapi.ts',
     );
   });

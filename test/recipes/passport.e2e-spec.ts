@@ -36,6 +36,7 @@ import { AccountsModule } from '../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { bearer, startApi, type TestApi, type Tokens } from '../support/api.js';
+import { FixtureModule } from '../support/fixture.module.js';
 import { createStore, STORES } from '../support/stores.js';
 
 // `AuthGuard('jwt')`, over REST and over GraphQL.
@@ -254,7 +255,7 @@ class JwtStrategy extends PassportStrategy(PassportJwtStrategy) {
 @Module({ providers: [JwtStrategy] })
 class ForeignJwtModule {}
 
-const MODULES = [ProfileModule, LocalModule, SignedRequestsModule, PartnerModule, RolesModule];
+const MODULES = [FixtureModule, ProfileModule, LocalModule, SignedRequestsModule, PartnerModule, RolesModule];
 
 describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) => {
   let api: TestApi;
@@ -336,12 +337,12 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
   });
 
   it('accepts a signed request for writes that require an account', async () => {
-    const post = { title: 'By signature', content: 'Some content' };
-    const count = async () => (await api.get('/v1/posts')).body.meta.total;
+    const sample = { text: 'By signature' };
+    const count = async () => (await api.get('/v1/samples')).body.meta.total;
     const before = await count();
 
-    expect(await api.post('/v1/posts', post, signed('POST', '/v1/posts'))).toHaveStatus(201);
-    expect(await api.post('/v1/posts', post, signed('GET', '/v1/posts'))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/v1/samples', sample, signed('POST', '/v1/samples'))).toHaveStatus(201);
+    expect(await api.post('/v1/samples', sample, signed('GET', '/v1/samples'))).toBeError('TOKEN_NOT_VALID');
     expect(await count()).toBe(before + 1);
   });
 
@@ -353,7 +354,7 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
     expect(await api.get('/v1/partner', bearer(ada.access))).toBeError('UNAUTHENTICATED');
     const checked = partnerTokensChecked;
     expect(await api.get('/v1/profile/global', headers)).toBeError('TOKEN_NOT_VALID');
-    expect(await api.post('/v1/posts', {}, headers)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/v1/samples', {}, headers)).toBeError('TOKEN_NOT_VALID');
     expect(partnerTokensChecked).toBe(checked);
   });
 

@@ -154,7 +154,7 @@ class PipelineController {
   }
 
   @Get('redirected')
-  @Redirect('/v1/posts', 301)
+  @Redirect('/v1/samples', 301)
   redirected(): void {}
 
   @Get('file')
@@ -280,7 +280,7 @@ describe.each(STORES)('the request pipeline as in the Nest documentation, on %s'
   });
 
   it('supports redirects, files, own responses and observables', async () => {
-    expect((await api.get('/v1/pipeline/redirected')).headers['location']).toBe('/v1/posts');
+    expect((await api.get('/v1/pipeline/redirected')).headers['location']).toBe('/v1/samples');
     const file = await api.get('/v1/pipeline/file');
     expect([file.text, file.headers['content-type']]).toEqual(['a,b\n', 'text/csv']);
     const own = await api.get('/v1/pipeline/own-response');
@@ -347,27 +347,27 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
       const body = '{"item":"Book","price":9.90,"n":12345678901234567890}';
       const json = { 'content-type': 'application/json' };
       const sent = [
-        await api.post('/v1/posts', { title: 'A', content: 'a' }),
-        await api.post('/v1/posts', { title: 'B', content: 'b' }, { 'idempotency-key': 'one' }),
-        await api.post('/v1/posts', { title: 'B', content: 'b' }, { 'idempotency-key': 'one' }),
-        await api.post('/v1/users', { name: 'Ada' }),
-        await api.post('/v2/users', { name: 'Ada' }),
+        await api.post('/v1/samples', { text: 'A' }),
+        await api.post('/v1/samples', { text: 'B' }, { 'idempotency-key': 'one' }),
+        await api.post('/v1/samples', { text: 'B' }, { 'idempotency-key': 'one' }),
+        await api.post('/v1/samples', { text: '' }),
+        await api.graphql('mutation { createSample(input: { text: "C" }) { id } }'),
         await api.post('/v1/tickets', body, { ...json, 'idempotency-key': 'one' }),
         await api.post('/v1/tickets', body, { ...json, 'idempotency-key': 'one' }),
-        await api.get('/v1/posts?limit=1&page=2'),
-        await api.get('/v1/posts?page=9223372036854775807'),
-        await api.get('/v1/posts/cursor?limit=1'),
-        await api.get('/v1/posts/1'),
-        await api.get('/v1/posts/1', { 'if-none-match': '*' }),
-        await api.get('/v1/users?limit=1'),
-        await api.get('/v2/users?limit=1'),
-        await api.get('/v1/users/2', { accept: 'application/xml' }),
-        await api.get('/v1/users/1/posts'),
+        await api.get('/v1/samples?limit=1&page=2'),
+        await api.get('/v1/samples?page=9223372036854775807'),
+        await api.get('/v1/samples?cursor=&limit=1'),
+        await api.get('/v1/samples/1'),
+        await api.get('/v1/samples/1', { 'if-none-match': '*' }),
+        await api.graphql('{ sample(id: 1) { id } }'),
+        await api.get('/v1/samples?status=open'),
+        await api.get('/', { accept: 'text/html' }),
         await api.get('/v1/tickets'),
         await api.get('/v1/tickets/1'),
-        await api.patch('/v1/posts/1', { title: 'C' }),
-        await api.delete('/v1/posts/1'),
-        await api.get('/v1/posts/1'),
+        await api.patch('/v1/samples/1', { text: 'C' }),
+        await api.put('/v1/samples/1', { text: 'D' }),
+        await api.delete('/v1/samples/1'),
+        await api.get('/v1/samples/1'),
         await api.get('/health'),
       ];
       const times = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
@@ -390,6 +390,6 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
 
     const excluded = await extended.get('/v1/pipeline/cached');
     expect(excluded.headers).not.toHaveProperty('x-class-middleware');
-    expect((await extended.get('/v1/posts')).headers).not.toHaveProperty('x-functional-middleware');
+    expect((await extended.get('/v1/samples')).headers).not.toHaveProperty('x-functional-middleware');
   });
 });

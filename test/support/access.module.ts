@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, Module, Post } from '@nestjs/common';
 import { Int, Query, Resolver } from '@nestjs/graphql';
-import { Public, StaffOnly } from '../../src/platform/access/index.js';
+import { AccountsOnly, Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Account } from '../../src/accounts/account.entity.js';
 import { CurrentAccount } from '../../src/platform/access/index.js';
 import { WriteAccess } from '../../src/platform/access/index.js';
@@ -42,6 +42,12 @@ class GovernedController {
 
   @Post()
   write(@CurrentAccount() account: Account | null): Caller {
+    return callerOf(account);
+  }
+
+  @Get('account')
+  @AccountsOnly()
+  readOwn(@CurrentAccount() account: Account): Caller {
     return callerOf(account);
   }
 

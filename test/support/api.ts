@@ -1,15 +1,17 @@
 import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { getRepositoryToken } from '@nestjs/typeorm';
 import type { InjectOptions } from 'fastify';
+import type { Repository } from 'typeorm';
 import { createApp } from '../../src/app.js';
 import { PasswordChanges } from '../../src/auth/password/password-changes.js';
+import { Account } from '../../src/accounts/account.entity.js';
 import { AccountAdmin } from '../../src/accounts/account-admin.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { Database } from '../../src/platform/database/database.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { insertPosts } from '../../src/posts/post-batch.js';
 import { QuickPasswordsModule } from './quick-passwords.module.js';
 import { checkAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
@@ -23,20 +25,12 @@ export interface Reply {
   readonly text: string;
 }
 
-export interface Post {
+export interface Sample {
   readonly id: number;
-  readonly title: string;
-  readonly content: string;
-  readonly author_id: number;
+  readonly account_id: number | null;
+  readonly text: string;
   readonly status: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-export interface User {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
+  readonly counter: number;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -59,29 +53,12 @@ export const PASSWORD = 'correct horse';
 
 /** The real application on its own database; requests go through the whole pipeline. */
 export class TestApi {
-  readonly posts = {
-    create: async (fields: Partial<Post> = {}): Promise<Post> =>
-      created(await this.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })),
-    get: async (id: number): Promise<Post> => (await this.get(`/v1/posts/${id}`)).body.data,
-    count: async (): Promise<number> => (await this.get('/v1/posts')).body.meta.total,
-    /** Creates posts of another author than the default one of REST, oldest first, one second apart. */
-    createBy: (authorId: number, titles: readonly string[]): Promise<number> =>
-      insertPosts(
-        this.app.get(Database),
-        titles.map((title, n) => ({
-          title,
-          content: 'Some content',
-          status: 'draft',
-          authorId,
-          createdAt: new Date(Date.UTC(2026, 0, 1) + n * 1000),
-        })),
-      ),
-  };
-
-  readonly users = {
-    create: async (fields: Partial<User> = {}): Promise<User> =>
-      created(await this.post('/v2/users', { name: 'A name', ...fields })),
-    get: async (id: string | number): Promise<User> => (await this.get(`/v2/users/${id}`)).body.data,
+  /** What most tests write: the samples of the `FixtureModule`, if the application has it. */
+  readonly samples = {
+    create: async (fields: Partial<Sample> = {}): Promise<Sample> =>
+      created(await this.post('/v1/samples', { text: 'Some text', ...fields })),
+    get: async (id: number): Promise<Sample> => (await this.get(`/v1/samples/${id}`)).body.data,
+    count: async (): Promise<number> => (await this.get('/v1/samples')).body.meta.total,
   };
 
   readonly accounts = {
@@ -108,6 +85,11 @@ export class TestApi {
     /** Sets a password, as the account command does. */
     setPassword: (email: string, password: string): Promise<unknown> =>
       this.app.get(PasswordChanges).set(email, password),
+    /** Makes an account a superuser, which only the account command can do. */
+    makeSuperuser: async (email: string): Promise<void> => {
+      const accounts = this.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+      await accounts.update({ email }, { isStaff: true, isSuperuser: true });
+    },
     /** The service behind the account command. */
     admin: (): AccountAdmin => this.app.get(AccountAdmin),
   };
@@ -199,7 +181,7 @@ export function sessionOf({ headers, body }: Reply): Session {
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 /** The created resource. */
-function created({ status, text, body }: Reply): any {
+export function created({ status, text, body }: Reply): any {
   if (status !== 201) throw new Error(`Nothing was created: ${status} ${text}`);
   return body.data;
 }

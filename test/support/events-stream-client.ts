@@ -2,19 +2,20 @@ import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './api.js';
 import { hasBrowser, launchBrowser } from './browser.js';
+import { FixtureModule } from './fixture.module.js';
 import { STORES } from './stores.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
 
 export interface Follower {
-  /** The titles of created posts, in the order of their events. */
-  readonly titles: () => readonly string[] | Promise<readonly string[]>;
+  /** The texts of created samples, in the order of their events. */
+  readonly texts: () => readonly string[] | Promise<readonly string[]>;
   readonly stop: () => void | Promise<void>;
 }
 
-export const STREAM = '/v1/events/stream?types=post.created';
+export const STREAM = '/v1/events/stream?types=sample.created';
 
-export const titleOf = (data: string): string => JSON.parse(data).data.title;
+export const textOf = (data: string): string => JSON.parse(data).data.text;
 
 /** Runs the source text of a client on a page of the service. */
 async function inBrowser(url: string, source: string, files: readonly string[] = []): Promise<Follower> {
@@ -28,11 +29,11 @@ async function inBrowser(url: string, source: string, files: readonly string[] =
   });
   await page.goto(url);
   await page.evaluate(`(() => {
-    globalThis.titles = [];
-    const add = (data) => titles.push(JSON.parse(data).data.title);
+    globalThis.texts = [];
+    const add = (data) => texts.push(JSON.parse(data).data.text);
     ${source}
   })()`);
-  return { titles: () => page.evaluate('globalThis.titles'), stop: () => browser.close() };
+  return { texts: () => page.evaluate('globalThis.texts'), stop: () => browser.close() };
 }
 
 /**
@@ -60,7 +61,7 @@ export function describeStreamClient(
     let port: number;
     let follower: Follower | undefined;
     beforeEach(async () => {
-      api = await startApi(store);
+      api = await startApi(store, {}, [FixtureModule]);
       await api.app.listen(0, '127.0.0.1');
       port = Number(new URL(await api.app.getUrl()).port);
       const through = await TcpProxy.to(`http://127.0.0.1:${port}`);
@@ -76,12 +77,12 @@ export function describeStreamClient(
     /** Waits until the follower gets events: a stream starts with the next one. */
     const untilOpen = () =>
       until('it follows', async () => {
-        await api.posts.create({ title: 'start' });
-        return (await follower!.titles()).length > 0;
+        await api.samples.create({ text: 'start' });
+        return (await follower!.texts()).length > 0;
       });
 
-    const laterTitles = async (count: number) => {
-      const later = async () => (await follower!.titles()).filter((title) => title !== 'start');
+    const laterTexts = async (count: number) => {
+      const later = async () => (await follower!.texts()).filter((text) => text !== 'start');
       await until(`${count} events have arrived`, async () => (await later()).length >= count);
       return later();
     };
@@ -90,22 +91,22 @@ export function describeStreamClient(
       follower = await openClient(url);
       await untilOpen();
       await proxy.cut();
-      await api.posts.create({ title: '1' });
-      await api.posts.create({ title: '2' });
+      await api.samples.create({ text: '1' });
+      await api.samples.create({ text: '2' });
       await proxy.restore();
 
-      expect(await laterTitles(2)).toEqual(['1', '2']);
+      expect(await laterTexts(2)).toEqual(['1', '2']);
     });
 
     it.each(clients)('continues after a restart of the process: %s', async (_, openClient) => {
       follower = await openClient(url);
       await untilOpen();
       api = await api.restart();
-      await api.posts.create({ title: '1' });
-      await api.posts.create({ title: '2' });
+      await api.samples.create({ text: '1' });
+      await api.samples.create({ text: '2' });
       await api.app.listen(port, '127.0.0.1');
 
-      expect(await laterTitles(2)).toEqual(['1', '2']);
+      expect(await laterTexts(2)).toEqual(['1', '2']);
     });
   });
 }

@@ -11,6 +11,10 @@ class ProbeInput {
   @IsOptional()
   @Text({ max: 20 })
   phone?: string;
+
+  get initials(): string {
+    return this.name.charAt(0);
+  }
 }
 
 @Controller({ path: 'probes', version: '1' })

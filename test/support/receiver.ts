@@ -18,7 +18,7 @@ export const respond =
     response.writeHead(status, headers).end();
   };
 
-/** A server that receives webhooks. */
+/** A server of somebody else, which keeps what it receives. */
 export class Receiver {
   readonly delivered: Delivered[] = [];
   behaviour: Behaviour = respond(204);

@@ -25,7 +25,7 @@ function validValue(name: string, { type, enum: words, format, minimum, example 
 }
 
 /**
- * Fills a path such as `/v1/posts/{postId}/comments/{id}` with existing ids: for each parameter, it creates a resource
+ * Fills a path such as `/v1/notes/{noteId}/comments/{id}` with existing ids: for each parameter, it creates a resource
  * in the collection, or uses 1 if the collection has no POST.
  *
  * @param headers headers of those requests

@@ -9,6 +9,11 @@ export function killServices(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+interface ServiceOptions {
+  readonly preloaded?: string;
+  readonly descriptors?: number;
+}
+
 /** A service in a separate process, as `npm run start:prod` runs it, for tests of signals, output and exit codes. */
 export class Service {
   readonly process: ChildProcess;
@@ -24,15 +29,17 @@ export class Service {
   /**
    * Resolves when the service is ready.
    *
+   * @param preloaded a module that Node loads first
    * @param descriptors the limit of open files and sockets
    * @throws Error with the output when it ends before that
    */
   static async start(
     environment: Readonly<Record<string, string>>,
     script = 'dist/main.js',
-    { descriptors }: { readonly descriptors?: number } = {},
+    { preloaded, descriptors }: ServiceOptions = {},
   ): Promise<Service> {
-    const command = [process.execPath, script];
+    const first = preloaded === undefined ? [] : ['--import', preloaded];
+    const command = [process.execPath, ...first, script];
     const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command];
     const [program, ...parameters] = descriptors === undefined ? command : limited;
     const child = spawn(program!, parameters, {
@@ -59,6 +66,14 @@ export class Service {
     return new Service(child, url, lines);
   }
 
+  /** Starts a service with the `FixtureModule`. */
+  static withFixture(
+    environment: Readonly<Record<string, string>>,
+    options: ServiceOptions = {},
+  ): Promise<Service> {
+    return Service.start(environment, undefined, { preloaded: './test/support/fixture-host.ts', ...options });
+  }
+
   get hasEnded(): boolean {
     return this.process.exitCode !== null || this.process.signalCode !== null;
   }
@@ -80,10 +95,12 @@ export class Service {
     return fetch(this.url + path, init);
   }
 
-  post(title = 'A title'): Promise<Response> {
-    return this.fetch('/v1/posts', {
+  /** Creates a sample of the `FixtureModule`. */
+  create(text = 'Some text'): Promise<Response> {
+    return this.fetch('/v1/samples', {
       method: 'POST',
-      body: JSON.stringify({ title, content: 'Some content' }),
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text }),
     });
   }
 

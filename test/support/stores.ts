@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import type { StoreConfig } from '../../src/platform/config/store.ts';
 
 export type StoreName = 'SQLite' | 'PostgreSQL';
 
@@ -28,6 +29,8 @@ export interface TestStore {
 }
 
 interface StoreOptions {
+  /** Whether to leave out the pooler, for what needs a connection of its own to the server. */
+  readonly direct?: boolean;
   /** Whether to skip the migrations. Outside of the test suite, databases are always empty. */
   readonly empty?: boolean;
   /** Options of `CREATE DATABASE`. */
@@ -36,7 +39,7 @@ interface StoreOptions {
 
 export async function createStore(
   name: StoreName,
-  { empty = false, options = '' }: StoreOptions = {},
+  { empty = false, options = '', direct = false }: StoreOptions = {},
 ): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-'));
   const removeFolder = () => rm(folder, { recursive: true, force: true });
@@ -44,6 +47,7 @@ export async function createStore(
     TEST_TEMPLATE: file,
     TEST_TEMPLATE_DATABASE: template,
     TEST_DATABASE_URL: server = '',
+    TEST_DATABASE_POOLER: pooler,
   } = process.env;
   if (name === 'SQLite') {
     if (file !== undefined && !empty) await copyFile(join(file, DATABASE), join(folder, DATABASE));
@@ -55,10 +59,15 @@ export async function createStore(
     server,
     `CREATE DATABASE ${database} ${template !== undefined && !empty ? `TEMPLATE ${template}` : ''} ${options}`,
   );
-  const url = new URL(server);
+  const isPooled = pooler !== undefined && !direct;
+  const url = new URL(isPooled ? pooler : server);
   url.pathname = database;
   return {
-    environment: { DATA_DIR: folder, DATABASE_URL: url.href, ...pooler() },
+    environment: {
+      DATA_DIR: folder,
+      DATABASE_URL: url.href,
+      ...(isPooled && { DATABASE_POOLER: 'transaction' }),
+    },
     remove: async () => {
       await onServer(server, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
       await removeFolder();
@@ -68,11 +77,14 @@ export async function createStore(
 
 const DATABASE = 'database.sqlite';
 
-/** The service needs this setting if it reaches the server through a pooler. */
-const pooler = () => {
-  const { TEST_DATABASE_POOLER: DATABASE_POOLER } = process.env;
-  return DATABASE_POOLER === undefined ? undefined : { DATABASE_POOLER };
-};
+/** The settings of a command that uses the database of a service. */
+export const settingsOf = (store: StoreConfig['store']): Record<string, string> =>
+  store.kind === 'sqlite'
+    ? { DATA_DIR: store.directory }
+    : { DATABASE_URL: store.url, DATABASE_POOLER: store.pooled ? 'transaction' : 'none' };
+
+/** For what only the server itself does, and for commands that must be alone with the database. */
+export const DIRECT = { direct: true } as const;
 
 async function onServer(url: string, sql: string): Promise<void> {
   const client = new Client(url);

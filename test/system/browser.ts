@@ -10,12 +10,17 @@ const FILES = [
   'account-management',
   'account-page',
   'browser-login',
+  'console',
+  'events-pages',
   'cors-browser',
-  'event-stream-clients',
+  'events-stream-clients',
+  'orders-pages',
   'pages',
   'playground',
-  'reference',
+  'posts-pages',
+  'reference-page',
   'site',
+  'webhooks-pages',
 ];
 
 if (chromiumPath === undefined) {

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
 import { Service } from '../support/service.js';
@@ -39,12 +42,35 @@ describe('npm run build', () => {
     expect(incomplete).toBe(0);
     expect(existsSync(join(copy.folder, 'dist/left-over.js'))).toBe(false);
     expect(existsSync(join(copy.folder, 'dist/new.js'))).toBe(true);
-    for (const path of ['/', '/docs/vendor/swagger-ui.css', '/v1/posts', '/guides/http']) {
+    for (const path of ['/', '/site/vendor/scalar.js', '/v1/events', '/guides/http']) {
       expect((await service.fetch(path)).status).toBe(200);
     }
     await service.end();
     await store.remove();
     expect(readdirSync(copy.folder).filter((name) => name.startsWith('.build-'))).toEqual([]);
+  });
+
+  it('lets the service start before the guides are built, which are 503 until then', async () => {
+    rmSync(join(copy.folder, 'public/guides'), { recursive: true });
+    const options = ['--no-warnings', 'tools/build.ts', '--guides-later'];
+    const building = spawn(process.execPath, options, { cwd: copy.folder, stdio: 'ignore' });
+    expect(await once(building, 'exit')).toEqual([0, null]);
+    const store = await createStore(ANY_STORE);
+    const service = await Service.start(store.environment, main());
+    const early = await service.fetch('/guides/http');
+    const page = await service.fetch('/guides/http', { headers: { accept: 'text/html' } });
+
+    for (const response of [early, page]) {
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toBe('5');
+    }
+    expect(await early.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(await page.text()).toContain('The guides are being built');
+    while ((await service.fetch('/guides/http')).status === 503) await sleep(200);
+    expect((await service.fetch('/guides/http')).status).toBe(200);
+    expect((await service.fetch('/guides/nowhere')).status).toBe(404);
+    await service.end();
+    await store.remove();
   });
 
   it('compiles nothing when no source has changed', async () => {

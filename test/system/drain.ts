@@ -43,7 +43,7 @@ async function stopRepeatedly(store: StoreName): Promise<Outcome> {
   const outcome: Outcome = { served: 0, failures: [] };
   for (let round = 1; round <= rounds; round++) {
     process.stderr.write(`\r\x1b[2K${store}: drain ${round} of ${rounds}`);
-    const service = await Service.start({ ...testStore.environment, DRAIN_DELAY_MS: '200' });
+    const service = await Service.withFixture({ ...testStore.environment, DRAIN_DELAY_MS: '200' });
     const clients = Array.from({ length: CLIENTS }, () => sendRequests(service.url, outcome));
     await sleep(300);
     await service.end();
@@ -58,7 +58,7 @@ async function stopRepeatedly(store: StoreName): Promise<Outcome> {
 async function sendRequests(url: string, outcome: Outcome): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (;;) {
-    const result = await send(`${url}/v1/posts`, agent);
+    const result = await send(`${url}/v1/samples`, agent);
     if (result === 'ECONNREFUSED') return agent.destroy();
     if (result === 200) outcome.served++;
     else outcome.failures.push(String(result));

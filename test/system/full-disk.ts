@@ -64,15 +64,11 @@ async function onDiskOfPostgres(): Promise<TestStore> {
 }
 
 async function fillDisk(name: StoreName, { environment }: TestStore): Promise<void> {
-  let service = await Service.start(environment);
+  let service = await Service.withFixture(environment);
   const expect = (what: string, isMet: boolean) => {
     if (!isMet) faults.push(`${name}: ${what}`);
   };
-  const create = (size: number) =>
-    service.fetch('/v1/posts', {
-      method: 'POST',
-      body: JSON.stringify({ title: 'A post', content: 'x'.repeat(size) }),
-    });
+  const create = (size: number) => service.create('x'.repeat(size));
   const readiness = async () => (await service.fetch('/health/ready')).text();
 
   const first = await create(100);
@@ -92,19 +88,19 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   }
   expect(`writes on a full disk are 503, not ${[...statuses].join()}`, [...statuses].join() === '503');
   expect('readiness names the storage', (await readiness()).includes('storage'));
-  expect('reads continue', (await service.fetch('/v1/posts/1')).status === 200);
+  expect('reads continue', (await service.fetch('/v1/samples/1')).status === 200);
   await service.end();
   fillUp(join(disk, 'rest'));
-  service = await Service.start(environment);
-  expect('a start on a full disk serves reads', (await service.fetch('/v1/posts/1')).status === 200);
+  service = await Service.withFixture(environment);
+  expect('a start on a full disk serves reads', (await service.fetch('/v1/samples/1')).status === 200);
   const rejected = await create(500_000);
   expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
 
   rmSync(join(disk, 'rest'));
   rmSync(filler);
   expect('readiness recovers by itself', await becomesReady(service));
-  const { meta } = (await (await service.fetch('/v1/posts?limit=1')).json()) as { meta: { total: number } };
-  expect(`${created} posts are stored, not ${meta.total}`, meta.total === created);
+  const { meta } = (await (await service.fetch('/v1/samples?limit=1')).json()) as { meta: { total: number } };
+  expect(`${created} samples are stored, not ${meta.total}`, meta.total === created);
   expect('writes work again', (await create(500_000)).status === 201);
   await service.end();
   console.log(`${name}: tested with a full disk`);
@@ -117,36 +113,36 @@ async function startReadOnly(
 ): Promise<void> {
   execFileSync('mount', ['-o', 'remount,ro', disk]);
   try {
-    const service = await Service.start(environment);
-    expect('a start on a read-only disk serves reads', (await service.fetch('/v1/posts/1')).status === 200);
-    expect('a search succeeds', (await service.fetch('/v1/posts?q=post')).status === 200);
-    const rejected = await service.post();
+    const service = await Service.withFixture(environment);
+    expect('a start on a read-only disk serves reads', (await service.fetch('/v1/samples/1')).status === 200);
+    expect('a search succeeds', (await service.fetch('/v1/samples?q=text')).status === 200);
+    const rejected = await service.create();
     expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
     const readiness = await service.fetch('/health/ready');
     expect('readiness names the storage', (await readiness.text()).includes('storage'));
 
     execFileSync('mount', ['-o', 'remount,rw', disk]);
-    const accepted = await service.post();
+    const accepted = await service.create();
     expect(
       `a write on a disk that can be written again is 201, not ${accepted.status}`,
       accepted.status === 201,
     );
     const { data } = (await accepted.json()) as { data: { id: number } };
-    for (const path of [`/v1/posts/${data.id}`, '/v1/posts?q=post']) {
+    for (const path of [`/v1/samples/${data.id}`, '/v1/samples?q=text']) {
       const { status } = await service.fetch(path);
       expect(`then ${path} is 200, not ${status}`, status === 200);
     }
     expect('readiness recovers by itself', await becomesReady(service));
-    const events = await (await service.fetch('/v1/events?types=post.created&limit=100')).text();
-    expect('its event is in the feed', events.includes(`"/v1/posts/${data.id}"`));
-    const second = await Service.start(environment).then(
+    const events = await (await service.fetch('/v1/events?types=sample.created&limit=100')).text();
+    expect('its event is in the feed', events.includes(`"/v1/samples/${data.id}"`));
+    const second = await Service.withFixture(environment).then(
       () => 'started',
       () => 'rejected',
     );
     expect('a second service is rejected', second === 'rejected');
     await service.end('SIGKILL');
-    const next = await Service.start(environment);
-    const kept = await next.fetch(`/v1/posts/${data.id}`);
+    const next = await Service.withFixture(environment);
+    const kept = await next.fetch(`/v1/samples/${data.id}`);
     expect('the write survives the process', kept.status === 200);
     await next.end();
   } finally {

@@ -13,18 +13,23 @@ describe('an outage of PostgreSQL', () => {
   ])('(%s) causes 503 within five seconds, and the service recovers', async (_, lose) => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
-    const service = await Service.start({ ...store.environment, DATABASE_URL: url });
-    await service.post();
+    const service = await Service.withFixture({ ...store.environment, DATABASE_URL: url });
+    await service.create();
     // Longer than a connection may be silent, so that idle connections also have to detect the outage.
     await sleep(3000);
 
     await lose(proxy);
     for (const request of [
-      () => service.fetch('/v1/posts'),
-      () => service.fetch('/v1/posts/1'),
-      () => service.post(),
-      () => service.fetch('/v1/posts/1', { method: 'PATCH', body: '{}' }),
-      () => service.fetch('/v1/posts/1', { method: 'DELETE' }),
+      () => service.fetch('/v1/samples'),
+      () => service.fetch('/v1/samples/1'),
+      () => service.create(),
+      () =>
+        service.fetch('/v1/samples/1', {
+          method: 'PATCH',
+          headers: { 'content-type': 'application/json' },
+          body: '{}',
+        }),
+      () => service.fetch('/v1/samples/1', { method: 'DELETE' }),
       () => service.fetch('/health/ready'),
     ]) {
       const start = Date.now();
@@ -39,9 +44,9 @@ describe('an outage of PostgreSQL', () => {
     await proxy.restore();
     const deadline = Date.now() + 10_000;
     let status = 503;
-    while (status === 503 && Date.now() < deadline) ({ status } = await service.post());
+    while (status === 503 && Date.now() < deadline) ({ status } = await service.create());
     expect(status).toBe(201);
-    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/posts/1')).status).toBe(200);
+    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/samples/1')).status).toBe(200);
     expect((await service.fetch('/health/ready')).status).toBe(200);
 
     await service.end();
@@ -53,12 +58,12 @@ describe('an outage of PostgreSQL', () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     await proxy.cut();
-    const starting = Service.start({ ...store.environment, DATABASE_URL: url });
+    const starting = Service.withFixture({ ...store.environment, DATABASE_URL: url });
     await sleep(1500);
     await proxy.restore();
 
     const service = await starting;
-    expect((await service.post()).status).toBe(201);
+    expect((await service.create()).status).toBe(201);
     await service.end();
     await proxy.close();
     await store.remove();
@@ -70,7 +75,7 @@ describe('an outage of PostgreSQL', () => {
     await server.connect();
     const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
-    const service = await Service.start({ ...store.environment, DATABASE_URL: url });
+    const service = await Service.withFixture({ ...store.environment, DATABASE_URL: url });
     proxy.holdConnections();
     await server.query(`SELECT pg_terminate_backend(pid) ${others}`);
     // A read awaits a connection before it has a statement. It gives up after two seconds, which may be too few
@@ -78,7 +83,7 @@ describe('an outage of PostgreSQL', () => {
     let areOpen = false;
     const read = async () => {
       for (;;) {
-        const { status } = await service.fetch('/v1/posts/1');
+        const { status } = await service.fetch('/v1/samples/1');
         if (areOpen || status !== 503) return status;
       }
     };
@@ -94,7 +99,7 @@ describe('an outage of PostgreSQL', () => {
     // A read that was still waiting for a connection gets a new one.
     const statuses = new Set(await Promise.all(reads));
     expect([[503], [503, 404], [404, 503]]).toContainEqual([...statuses]);
-    await until('writes are accepted', async () => (await service.post()).status === 201);
+    await until('writes are accepted', async () => (await service.create()).status === 201);
 
     await service.end();
     await server.end();

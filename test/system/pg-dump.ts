@@ -37,28 +37,28 @@ process.exit(missing.length > 0 ? 1 : 0);
 
 /** @returns what was acknowledged before the backup started, and is missing after the restore */
 async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
-  const service = await Service.start(store.environment);
+  const service = await Service.withFixture(store.environment);
   const acknowledged: string[] = [];
   const writers = Array.from({ length: WRITERS }, () => writeUntilEnd(service, acknowledged));
   while (acknowledged.length < 50) await sleep(20);
 
   const before = [...acknowledged];
-  const dump = join(store.environment['DATA_DIR']!, 'posts.dump');
+  const dump = join(store.environment['DATA_DIR']!, 'service.dump');
   await run(join(bin!, 'pg_dump'), ['--format=custom', `--file=${dump}`, store.environment['DATABASE_URL']!]);
   await service.end('SIGKILL');
   await Promise.all(writers);
 
   const url = empty.environment['DATABASE_URL']!;
   await run(join(bin!, 'pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${url}`, dump]);
-  const restored = await Service.start(empty.environment);
-  console.log(await run(join(bin!, 'psql'), ['--command=SELECT count(*) AS posts FROM posts', url]));
+  const restored = await Service.withFixture(empty.environment);
+  console.log(await run(join(bin!, 'psql'), ['--command=SELECT count(*) AS samples FROM samples', url]));
   const lost: string[] = [];
   for (const path of before) if ((await restored.fetch(path)).status !== 200) lost.push(path);
-  if ((await restored.post()).status !== 201) lost.push('new posts');
+  if ((await restored.create()).status !== 201) lost.push('new samples');
   await restored.end();
   await Promise.all([store.remove(), empty.remove()]);
   console.log(
-    `${before.length} posts were acknowledged before the dump, ${before.length - lost.length} are restored`,
+    `${before.length} samples were acknowledged before the dump, ${before.length - lost.length} are restored`,
   );
   return lost;
 }
@@ -66,7 +66,7 @@ async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
 async function writeUntilEnd(service: Service, acknowledged: string[]): Promise<void> {
   try {
     for (;;) {
-      const reply = await service.post();
+      const reply = await service.create();
       if (reply.status === 201) acknowledged.push(reply.headers.get('location')!);
     }
   } catch {

@@ -36,19 +36,19 @@ describe.each(STORES)('the process on %s', (store) => {
   afterAll(() => testStore.remove());
 
   const start = (settings: Record<string, string> = {}) =>
-    Service.start({ ...testStore.environment, ...settings });
+    Service.withFixture({ ...testStore.environment, ...settings });
 
   /** A request whose body stays unfinished until `finish` is called. */
   async function slowPost({ url }: Service) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    const body = '{"title":"Slow","content":"But sure"}';
+    const body = '{"text":"Slow, but sure"}';
     const received = new Promise<string>((resolve) => {
       let text = '';
       socket.on('data', (chunk) => (text += String(chunk)));
       socket.on('close', () => resolve(text));
     });
     socket.write(
-      `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+      `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
     );
     await sleep(100);
     return { finish: () => socket.write(body.slice(9)), received };
@@ -58,7 +58,7 @@ describe.each(STORES)('the process on %s', (store) => {
     'finishes requests in flight at %s, reports that it is not ready, and exits with 0',
     async (signal) => {
       const service = await start({ DRAIN_DELAY_MS: '700' });
-      const { id } = ((await (await service.post()).json()) as any).data;
+      const { id } = ((await (await service.create()).json()) as any).data;
       const slow = await slowPost(service);
 
       const end = service.end(signal);
@@ -69,7 +69,7 @@ describe.each(STORES)('the process on %s', (store) => {
         error: { code: 'SERVICE_UNAVAILABLE', details: [{ field: 'draining' }] },
       });
       expect((await service.fetch('/health')).status).toBe(200);
-      expect((await service.fetch(`/v1/posts/${id}`)).status).toBe(200);
+      expect((await service.fetch(`/v1/samples/${id}`)).status).toBe(200);
 
       // A keep-alive connection is served one more request.
       await until('the process stops listening', () =>
@@ -177,8 +177,12 @@ describe.each(STORES)('the process on %s', (store) => {
         cookie: 'session=hunter2',
         'x-request-id': 'from-client',
       };
-      const reply = await service.fetch('/v1/posts/77777?q=hunter2', { headers });
-      await service.fetch('/v1/posts', { method: 'POST', headers, body: '{"password":"hunter2"}' });
+      const reply = await service.fetch('/v1/samples/77777?q=hunter2', { headers });
+      await service.fetch('/v1/samples', {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: '{"password":"hunter2"}',
+      });
       await service.fetch('/nowhere/at-all?hunter2', { headers });
       expect(await service.end()).toMatchObject({ code: 0 });
 
@@ -190,8 +194,8 @@ describe.each(STORES)('the process on %s', (store) => {
         requestId: reply.headers.get('x-request-id'),
         clientRequestId: 'from-client',
         method: 'GET',
-        route: '/v1/posts/:id',
-        path: '/v1/posts/77777',
+        route: '/v1/samples/:id',
+        path: '/v1/samples/77777',
         status: 404,
         milliseconds: expect.any(Number),
         address: '127.0.0.1',
@@ -212,12 +216,15 @@ describe.each(STORES)('the process on %s', (store) => {
       run(process.execPath, ['dist/commands/migrate.js', '--yes'], {
         env: { ...process.env, ...other.environment },
       });
-    expect((await command()).stdout).toMatch(/Migrations run: Users\d+, Posts\d+, /);
+    expect((await command()).stdout).toMatch(/Migrations run: [A-Z]\w+\d+, /);
     const again = await runCommand('migrate', [], { environment: other.environment });
     expect(again.output).toMatch('The schema is up to date');
 
     expect((await service.fetch('/health/ready')).status).toBe(200);
-    expect((await service.post()).status).toBe(201);
+    const registration = { email: 'ada@example.com', name: 'Ada', password: 'correct horse' };
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify(registration);
+    expect((await service.fetch('/auth/register/', { method: 'POST', headers, body })).status).toBe(201);
     await service.end();
     await other.remove();
   });
@@ -363,8 +370,8 @@ describe('a data folder', () => {
 
   it('that other users can open contains a database that they cannot read', async () => {
     await chmod(folder, 0o755);
-    const service = await Service.start({ DATA_DIR: folder });
-    await service.post();
+    const service = await Service.withFixture({ DATA_DIR: folder });
+    await service.create();
 
     for (const file of ['database.sqlite', 'database.sqlite-wal', 'jwt-secret']) {
       expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);

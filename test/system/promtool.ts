@@ -32,8 +32,8 @@ process.env['TEST_DATABASE_URL'] = postgres.url;
 try {
   for (const name of STORES) {
     const store = await createStore(name);
-    const service = await Service.start({ ...store.environment, METRICS_PORT: '0' });
-    await service.post();
+    const service = await Service.withFixture({ ...store.environment, METRICS_PORT: '0' });
+    await service.create();
     const url = /Metrics on (http:[^"\s]+)/.exec(service.output)![1]!;
     promtool(`check metrics on ${name}`, ['check', 'metrics'], await (await fetch(url)).text());
     await service.end();

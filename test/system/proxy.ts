@@ -1,5 +1,5 @@
 /**
- * Three replicas on one PostgreSQL behind HAProxy, with the configuration of `deploy/haproxy`: restarts under load, a
+ * Three replicas on one PostgreSQL behind HAProxy, with the configuration of `deploy/cluster`: restarts under load, a
  * killed replica, and shared state. Part of `npm run test:system`; skipped with a message where HAProxy is not
  * installed (HAPROXY_PATH is its path).
  */
@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PARTS } from '../../tools/cluster/parts.ts';
 import { freePort } from '../support/free-port.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
@@ -26,7 +27,7 @@ interface Reply {
   readonly body: any;
 }
 
-const program = process.env['HAPROXY_PATH'] ?? '/usr/sbin/haproxy';
+const program = PARTS.haproxy;
 if (!existsSync(program)) {
   console.log('SKIPPED: a proxy, because HAProxy is not installed here (set HAPROXY_PATH)');
   process.exit(0);
@@ -42,7 +43,7 @@ const expect = (what: string, isMet: boolean) => {
 const ports = [await freePort(), await freePort(), await freePort()];
 const replicas = await Promise.all(ports.map(startReplica));
 const port = await freePort();
-const proxy = spawn(program, ['-db', '-q', '-f', 'deploy/haproxy/haproxy.cfg'], {
+const proxy = spawn(program, ['-db', '-q', '-f', 'deploy/cluster/haproxy.cfg'], {
   env: {
     PROXY_BIND: `127.0.0.1:${port}`,
     ...Object.fromEntries(ports.map((each, n) => [`REPLICA_${n + 1}`, `127.0.0.1:${each}`])),
@@ -67,7 +68,7 @@ for (const fault of faults) console.log(`  Failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 function startReplica(own: number): Promise<Service> {
-  return Service.start({
+  return Service.withFixture({
     ...store.environment,
     PORT: String(own),
     TRUST_PROXY: '127.0.0.1',
@@ -117,9 +118,11 @@ async function checkSharedState(): Promise<void> {
   }
 
   const key = { 'idempotency-key': randomUUID() };
-  const replies = await Promise.all(ports.map((own) => send('POST', '/v2/users', { name: 'Ada' }, key, own)));
+  const replies = await Promise.all(
+    ports.map((own) => send('POST', '/v1/samples', { text: 'Ada' }, key, own)),
+  );
   const ids = replies.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
-  expect('one user for one key', new Set(ids).size === 1);
+  expect('one sample for one key', new Set(ids).size === 1);
   expect(
     'the other requests get the same response, or 409 while it is in progress',
     replies.every(({ status }) => status === 201 || status === 409),
@@ -145,8 +148,8 @@ function startLoad() {
     while (!stop.signal.aborted) {
       const [method, path, body] =
         n % 2
-          ? (['GET', '/v1/posts', undefined] as const)
-          : (['POST', '/v1/posts', { title: 'T', content: 'C' }] as const);
+          ? (['GET', '/v1/samples', undefined] as const)
+          : (['POST', '/v1/samples', { text: 'T' }] as const);
       const reply = await send(method, path, body, {}, port, agent).catch((error: Error) => error);
       if (reply instanceof Error) failures.push(reply.message);
       else if (reply.status >= 300) failures.push(String(reply.status));

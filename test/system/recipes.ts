@@ -40,14 +40,14 @@ try {
   const service = await Service.start({ DATA_DIR: data }, join(image, 'dist/main.js'));
   const task = JSON.stringify({ title: 'A title', status: 'open', priority: 1 });
   const { status } = await service.fetch('/v1/tasks', { method: 'POST', body: task, headers: JSON_TYPE });
-  const statistics = await (await service.fetch('/v1/statistics/posts')).text();
+  const statistics = await (await service.fetch('/v1/statistics/accounts')).text();
   const filled = execFileSync(process.execPath, ['dist/commands/fill.js'], {
     cwd: image,
     env: { ...process.env, DATA_DIR: data },
     encoding: 'utf8',
   });
   await service.end('SIGKILL');
-  if (status !== 201 || statistics !== '{"posts":0}' || !filled.startsWith('Filled in '))
+  if (status !== 201 || statistics !== '{"accounts":0}' || !filled.startsWith('Filled in '))
     throw new Error(`The image responds with ${status}, ${statistics}, ${filled}`);
   console.log('They are served from the files of the image, next to the command');
 } catch (error) {

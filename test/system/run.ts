@@ -11,6 +11,7 @@ import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 
 const folder = import.meta.dirname;
 const names = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts'))
   .map((file) => basename(file, '.ts'))
   .filter((name) => name !== 'run' && !name.includes('.'))
   .toSorted();

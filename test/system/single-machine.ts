@@ -5,6 +5,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { checkStream } from '../support/events-through-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
@@ -48,7 +49,7 @@ async function runBehindCaddy(): Promise<void> {
   process.env['TEST_DATABASE_URL'] = postgres.url;
   const store = await createStore('PostgreSQL');
   const start = async () =>
-    Service.start({
+    Service.withFixture({
       ...store.environment,
       PORT: String(await freePort()),
       TRUST_PROXY: '127.0.0.1',
@@ -81,24 +82,10 @@ async function statusOf(url: string): Promise<number | undefined> {
 
 /** The service sees the address that the proxy has seen, whatever the client claims. */
 async function checkAddress(site: string, services: readonly Service[]): Promise<void> {
-  await fetch(`${site}/v1/posts/1`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
-  const lines = () => services.flatMap(({ log }) => log).filter(({ path }) => path === '/v1/posts/1');
+  await fetch(`${site}/v1/samples/1`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+  const lines = () => services.flatMap(({ log }) => log).filter(({ path }) => path === '/v1/samples/1');
   await until('the request is logged', () => lines().length > 0);
   if (lines()[0]!['address'] !== '127.0.0.1') faults.push('A client can choose its address');
-}
-
-/** Events arrive while the stream is open: the proxy does not collect them. */
-async function checkStream(site: string): Promise<void> {
-  const abort = new AbortController();
-  const response = await fetch(`${site}/v1/events/stream`, { signal: abort.signal });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  await fetch(`${site}/v1/posts`, { method: 'POST', body: '{"title":"A","content":"B"}' });
-  let received = '';
-  await until('the event arrives', async () => {
-    received += (await reader.read()).value ?? '';
-    return received.includes('event: post.created');
-  });
-  abort.abort();
 }
 
 /** No request fails while one of the instances stops. */
@@ -106,7 +93,7 @@ async function checkRestart(site: string, services: readonly Service[]): Promise
   const statuses: (number | undefined)[] = [];
   const over = new AbortController();
   const client = (async () => {
-    while (!over.signal.aborted) statuses.push(await statusOf(`${site}/v1/posts`));
+    while (!over.signal.aborted) statuses.push(await statusOf(`${site}/v1/samples`));
   })();
   const { code } = await services[0]!.end('SIGTERM');
   over.abort();

@@ -38,9 +38,9 @@ describe('npm run start:dev', () => {
   // A build beside those of other tests takes long.
   const starts = (times: number) =>
     until(`the service has started ${times} times`, () => count('Ready on') === times, 60_000);
-  const status = async () => (await fetch(`http://127.0.0.1:${port}/v1/hello`)).status;
+  const status = async () => (await fetch(`http://127.0.0.1:${port}/hello`)).status;
   const edit = (change: (text: string) => string) => {
-    const file = join(copy.folder, 'src/posts/posts.controller.ts');
+    const file = join(copy.folder, 'src/health/health.controller.ts');
     // Many editors replace a file instead of writing to it.
     const replacement = join(copy.folder, 'replacement.ts');
     writeFileSync(replacement, change(readFileSync(file, 'utf8')));
@@ -50,7 +50,7 @@ describe('npm run start:dev', () => {
   it('serves what has changed, on the same port', async () => {
     expect(await status()).toBe(404);
 
-    edit((text) => text.replace("path: 'posts'", "path: ['posts', 'hello']"));
+    edit((text) => text.replace("path: 'health'", "path: ['health', 'hello']"));
     await starts(2);
 
     expect(await status()).toBe(200);
@@ -59,7 +59,7 @@ describe('npm run start:dev', () => {
 
   it('prints the errors of a build that fails, and serves the last one', async () => {
     edit((text) => `${text}\nconst wrong: number = 'text';\n`);
-    await until('the error is printed', () => output.includes('posts.controller.ts'));
+    await until('the error is printed', () => output.includes('health.controller.ts'));
 
     expect(await status()).toBe(200);
     edit((text) => text.replace(/\nconst wrong.*\n/, ''));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MailSender } from '../../src/platform/mail/index.js';
 import { PASSWORD, startApiOn } from '../support/api.js';
+import { FixtureModule } from '../support/fixture.module.js';
 import { freePort } from '../support/free-port.js';
 import { linkIn, MailServer } from '../support/mail-server.js';
 import { Service } from '../support/service.js';
@@ -11,23 +12,23 @@ describe.each(STORES)('a write with a key on %s', (store) => {
   it('is returned to a retry after a kill -9 between the commit and the response', async () => {
     const { environment, ...testStore } = await createStore(store);
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
-    const init = { method: 'POST', body: '{"name":"Ada"}', headers };
-    const dying = await Service.start({
+    const init = { method: 'POST', body: '{"text":"Once"}', headers };
+    const dying = await Service.withFixture({
       ...environment,
       NODE_OPTIONS: '--import ./test/support/die-before-response.mjs',
     });
-    await expect(dying.fetch('/v2/users', init)).rejects.toThrow('fetch failed');
+    await expect(dying.fetch('/v1/samples', init)).rejects.toThrow('fetch failed');
     await dying.end();
     expect(dying.process.signalCode).toBe('SIGKILL');
 
-    const api = await startApiOn(environment);
-    const reply = await api.post('/v2/users', init.body, init.headers);
+    const api = await startApiOn(environment, [FixtureModule]);
+    const reply = await api.post('/v1/samples', init.body, init.headers);
 
     expect(reply).toHaveStatus(201);
     expect(reply.headers['idempotent-replayed']).toBe('true');
-    expect(reply.headers['location']).toBe('/v2/users/2');
-    expect(reply.body).toMatchObject({ data: { id: '2', name: 'Ada' } });
-    expect((await api.get('/v2/users')).body.meta.total).toBe(2);
+    expect(reply.headers['location']).toBe('/v1/samples/1');
+    expect(reply.body).toMatchObject({ data: { id: 1, text: 'Once' } });
+    expect(await api.samples.count()).toBe(1);
     await api.stop();
     await testStore.remove();
   });
@@ -61,13 +62,13 @@ describe('the stop of a process', () => {
   it('succeeds while the collector of traces is unavailable', async () => {
     const store = await createStore(ANY_STORE);
     const endpoint = `http://127.0.0.1:${await freePort()}`;
-    const service = await Service.start({
+    const service = await Service.withFixture({
       ...store.environment,
       NODE_OPTIONS: '--import ./dist/tracing.js',
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     });
 
-    expect((await service.post()).status).toBe(201);
+    expect((await service.create()).status).toBe(201);
     expect(await service.end()).toMatchObject({ code: 0 });
     await store.remove();
   });

@@ -7,7 +7,9 @@ import { CurrentAccount, OwnerAccess } from '../../../src/platform/access/index.
 import { JsonScalar } from '../../../src/platform/graphql/json.scalar.js';
 import { KeyedOperations } from '../../../src/platform/idempotency/keyed-operations.service.js';
 import { bearer, type Reply, startApi, type TestApi } from '../../support/api.js';
-import { FixtureModule, TICKETS_PATH, TicketsService, toTicketView } from '../../support/fixture.module.js';
+import { TICKETS_PATH, TicketsService, toTicketView } from '../../support/fixture/tickets.js';
+import { FixtureModule } from '../../support/fixture.module.js';
+import { recordedEvents } from '../../support/recorded-changes.js';
 import { STORES } from '../../support/stores.js';
 
 @Resolver()
@@ -139,7 +141,7 @@ describe.each(STORES)('KeyedOperations on %s', (store) => {
     const subject = `${TICKETS_PATH}/${id}`;
     const { body } = await api.get(`/v1/audit?subject=${encodeURIComponent(subject)}`, bob);
     expect(body.data.map(({ action }: any) => action)).toEqual(['mutation createTicket']);
-    const events = (await api.get('/v1/events?types=ticket.created&limit=100', ada)).body.data;
+    const events = await recordedEvents(api, 'ticket.created');
     expect(events.filter((event: any) => event.subject === subject)).toHaveLength(1);
   });
 });

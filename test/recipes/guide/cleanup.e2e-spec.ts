@@ -2,31 +2,35 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
-import { CleanupModule, DraftCleanup } from './cleanup/cleanup.module.js';
+import { AccountCleanup, CleanupModule } from './cleanup/cleanup.module.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-describe.each(STORES)('old drafts on %s', (store) => {
+describe.each(STORES)('accounts that nobody uses on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [CleanupModule]);
   });
   afterAll(() => api.stop());
 
-  it('are deleted every night after 30 days', async () => {
-    const draft = await api.posts.create({ status: 'draft' });
-    const published = await api.posts.create({ status: 'published' });
-    expect(api.app.get(SchedulerRegistry).getCronJob('draft-cleanup').isActive).toBe(true);
+  it('are deleted every night after two years', async () => {
+    for (const email of ['ada@example.com', 'grace@example.com']) {
+      await api.accounts.register(email);
+      await api.accounts.login(email);
+    }
+    expect(api.app.get(SchedulerRegistry).getCronJob('account-cleanup').isActive).toBe(true);
 
-    const cleanup = api.app.get(DraftCleanup);
-    api.moveClock(29 * DAY);
+    const cleanup = api.app.get(AccountCleanup);
+    api.moveClock(729 * DAY);
     await cleanup.run();
-    expect(await api.posts.count()).toBe(2);
+    await api.accounts.login('ada@example.com');
+    await api.accounts.login('grace@example.com');
 
-    api.moveClock(31 * DAY);
+    api.moveClock(1458 * DAY);
+    await api.accounts.login('grace@example.com');
+    api.moveClock(1460 * DAY);
     await cleanup.run();
-    expect((await api.get('/v1/posts')).body.data).toEqual([published]);
-    const { data } = (await api.get('/v1/events?types=post.deleted')).body;
-    expect(data).toMatchObject([{ subject: `/v1/posts/${draft.id}`, data: { id: draft.id } }]);
+    await expect(api.accounts.admin().find('ada@example.com')).rejects.toThrow('There is no account');
+    expect(await api.accounts.login('grace@example.com')).toHaveProperty('access');
   });
 });

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Account } from '../../../src/accounts/account.entity.js';
 import { bearer, startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { DiagnosticsModule } from './diagnostics/diagnostics.module.js';
@@ -17,12 +20,19 @@ describe.each(STORES)('the details of the checks on %s', (store) => {
   it('are shown to staff only, also when a check fails', async () => {
     const healthy = await api.get('/v1/diagnostics', staff);
     expect(healthy).toHaveStatus(200);
-    expect(healthy.body.details).toMatchObject({ database: { status: 'up' }, drafts: { waiting: 0 } });
+    expect(healthy.body.details).toMatchObject({ database: { status: 'up' }, unverified: { waiting: 1 } });
 
-    const titles = Array.from({ length: 101 }, (_, n) => `Draft ${n}`);
-    await api.posts.createBy(1, titles);
+    const accounts = api.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+    const [account] = await accounts.find();
+    for (let id = 100; id < 200; id++) {
+      const email = `${id}@example.com`;
+      await accounts.insert(Object.assign({}, account, { id, email, emailKey: email, passwordHash: 'none' }));
+    }
     const failed = await api.get('/v1/diagnostics', staff);
-    expect([failed.status, failed.body.error]).toEqual([503, { drafts: { status: 'down', waiting: 101 } }]);
+    expect([failed.status, failed.body.error]).toEqual([
+      503,
+      { unverified: { status: 'down', waiting: 101 } },
+    ]);
 
     expect(failed.headers).toHaveProperty('retry-after');
 

@@ -11,19 +11,19 @@ describe.each(STORES)('statistics on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it('of posts are read from the database once per minute', async () => {
-    expect((await api.get('/v1/statistics/posts')).body).toEqual({ posts: 0 });
-    await api.posts.create();
+  it('of accounts are read from the database once per minute', async () => {
+    expect((await api.get('/v1/statistics/accounts')).body).toEqual({ accounts: 0 });
+    await api.accounts.register('ada@example.com');
 
     const statements = await statementsOf(async () => {
-      expect((await api.get('/v1/statistics/posts?again')).body).toEqual({ posts: 0 });
+      expect((await api.get('/v1/statistics/accounts?again')).body).toEqual({ accounts: 0 });
     });
     expect(statements).toEqual([]);
   });
 
-  it('of drafts are limited to two requests per minute', async () => {
-    for (const _ of [1, 2]) expect(await api.get('/v1/statistics/drafts')).toHaveStatus(200);
+  it('of staff are limited to two requests per minute', async () => {
+    for (const _ of [1, 2]) expect(await api.get('/v1/statistics/staff')).toHaveStatus(200);
 
-    expect(await api.get('/v1/statistics/drafts')).toBeError('RATE_LIMITED');
+    expect(await api.get('/v1/statistics/staff')).toBeError('RATE_LIMITED');
   });
 });

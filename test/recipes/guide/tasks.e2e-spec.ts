@@ -33,6 +33,32 @@ describe.each(STORES)('tasks on %s', (store) => {
     expect(await list('status=open&priority=2')).toBe('d a');
   });
 
+  it('are filtered by cursor, and over GraphQL', async () => {
+    await create('a', { priority: 2 });
+    await create('b');
+    await create('c', { priority: 2, status: 'done' });
+    await create('d', { priority: 2 });
+
+    const first = (await api.get('/v1/tasks?status=open&priority=2&cursor=&limit=1')).body;
+    expect(first).toMatchObject({ data: [{ title: 'a' }], has_next: true });
+    expect(await list(`status=open&priority=2&cursor=${first.next_cursor}`)).toBe('d');
+    expect(await api.get('/v1/tasks?cursor=x')).toBeError('INVALID_CURSOR');
+
+    const query = `query ($after: String) {
+      tasks(status: "open", priority: 2, first: 1, after: $after) {
+        totalCount
+        nodes { title }
+        pageInfo { endCursor hasNextPage }
+      }
+    }`;
+    const newest = (await api.graphql(query)).body.data.tasks;
+    expect(newest).toMatchObject({ totalCount: 2, nodes: [{ title: 'd' }], pageInfo: { hasNextPage: true } });
+    const { tasks } = (await api.graphql(query, { after: newest.pageInfo.endCursor })).body.data;
+    expect(tasks).toMatchObject({ totalCount: 2, nodes: [{ title: 'a' }], pageInfo: { hasNextPage: false } });
+    const wrong = await api.graphql('{ tasks(status: "lost") { totalCount } }');
+    expect(wrong.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+
   it.each([
     ['status', 'lost'],
     ['priority', 'high'],

@@ -4,7 +4,8 @@ import { DataSource, EntityManager, type Repository } from 'typeorm';
 import { isOutage } from '../../../src/platform/database/failures.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { startApi, type TestApi } from '../../support/api.js';
-import { FixtureModule, Ticket } from '../../support/fixture.module.js';
+import { Ticket } from '../../support/fixture/tickets.js';
+import { FixtureModule } from '../../support/fixture.module.js';
 import { ANY_STORE, ifEmbedded, STORES } from '../../support/stores.js';
 
 class Stop extends Error {}
@@ -256,7 +257,7 @@ ifEmbedded(describe)('an unfinished transaction on SQLite', () => {
     await runner.manager.insert(Ticket, ticket('forgotten'));
 
     await expect(tickets.insert(ticket('a'))).rejects.toThrow(/one writer at a time/);
-    expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('SERVICE_UNAVAILABLE');
+    expect(await api.post('/v1/samples', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
     await tickets.insert(ticket('b')).catch(() => undefined);
     await tickets.insert(ticket('c'));
 

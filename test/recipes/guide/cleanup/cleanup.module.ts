@@ -2,60 +2,60 @@ import { Injectable, Logger, Module } from '@nestjs/common';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { LessThan, type Repository } from 'typeorm';
+import { Account } from '../../../../src/accounts/account.entity.js';
+import { AccountsModule } from '../../../../src/accounts/accounts.module.js';
+import { AccountsService } from '../../../../src/accounts/accounts.service.js';
 import { Config } from '../../../../src/platform/config/config.js';
-import { AppError } from '../../../../src/platform/http/errors/errors.js';
+import { Transactions } from '../../../../src/platform/database/transactions.js';
 import { Clock } from '../../../../src/platform/jobs/clock.js';
-import { Post } from '../../../../src/posts/post.entity.js';
-import { PostsModule } from '../../../../src/posts/posts.module.js';
-import { PostsService } from '../../../../src/posts/posts.service.js';
 
-/** 30 days, in milliseconds. */
-const MAX_AGE = 30 * 24 * 60 * 60 * 1000;
+/** Two years, in milliseconds. */
+const MAX_AGE = 730 * 24 * 60 * 60 * 1000;
 
 const BATCH = 500;
 
-/** Deletes drafts that have not changed for 30 days. */
+/** Deletes accounts that have been used, but not for two years. */
 @Injectable()
-export class DraftCleanup {
-  private readonly logger = new Logger(DraftCleanup.name);
+export class AccountCleanup {
+  private readonly logger = new Logger(AccountCleanup.name);
 
   constructor(
-    @InjectRepository(Post) private readonly rows: Repository<Post>,
-    private readonly posts: PostsService,
+    @InjectRepository(Account) private readonly rows: Repository<Account>,
+    private readonly accounts: AccountsService,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
 
-  @Cron('0 3 * * *', { name: 'draft-cleanup', timeZone: 'UTC' })
+  @Cron('0 3 * * *', { name: 'account-cleanup', timeZone: 'UTC' })
   async run(): Promise<void> {
     // A command has the same modules, and leaves this to the service.
     if (!this.config.serves) return;
-    const updatedAt = LessThan(new Date(this.clock.now().getTime() - MAX_AGE));
+    const before = new Date(this.clock.now().getTime() - MAX_AGE);
     let deleted = 0;
     for (;;) {
-      const drafts = await this.rows.find({ where: { status: 'draft', updatedAt }, take: BATCH });
-      for (const draft of drafts) if (await this.delete(draft)) deleted++;
-      if (drafts.length < BATCH) break;
+      const where = { isStaff: false, isSuperuser: false, lastLoginAt: LessThan(before) };
+      const unused = await this.rows.find({ where, take: BATCH });
+      for (const { id } of unused) if (await this.delete(id, before)) deleted++;
+      if (unused.length < BATCH) break;
     }
-    this.logger.log(`${deleted} drafts deleted`);
+    this.logger.log(`${deleted} accounts deleted`);
   }
 
-  /** By the service, which records the event. A draft that was changed meanwhile stays. */
-  private async delete({ id, version }: Post): Promise<boolean> {
-    try {
-      await this.posts.delete(id, { versionOf: async () => version });
+  /** By the service, which deletes all that the account owns. An account that was used meanwhile stays. */
+  private delete(id: number, before: Date): Promise<boolean> {
+    return this.transactions.run(async () => {
+      // Every replica runs the job: another one may have deleted it.
+      const account = await this.accounts.lock(id);
+      if (!account?.lastLoginAt || account.lastLoginAt >= before) return false;
+      await this.accounts.remove(account);
       return true;
-    } catch (error) {
-      // Every replica runs the job: another one has deleted it, or somebody has changed it.
-      const isOver = error instanceof AppError && ['NOT_FOUND', 'PRECONDITION_FAILED'].includes(error.code);
-      if (!isOver) throw error;
-      return false;
-    }
+    });
   }
 }
 
 @Module({
-  imports: [ScheduleModule.forRoot(), TypeOrmModule.forFeature([Post]), PostsModule],
-  providers: [DraftCleanup],
+  imports: [ScheduleModule.forRoot(), TypeOrmModule.forFeature([Account]), AccountsModule],
+  providers: [AccountCleanup],
 })
 export class CleanupModule {}

@@ -23,23 +23,23 @@ import {
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { FastifyReply } from 'fastify';
 import type { Repository } from 'typeorm';
+import { Account } from '../../../../src/accounts/account.entity.js';
 import { StaffOnly } from '../../../../src/platform/access/index.js';
-import { Post } from '../../../../src/posts/post.entity.js';
 
-/** More drafts mean that nobody publishes. */
-const MAX_DRAFTS = 100;
+/** More accounts without a verified e-mail mean that mails do not arrive, or that a bot registers. */
+const MAX_UNVERIFIED = 100;
 
 @Injectable()
-class DraftsIndicator {
+class UnverifiedIndicator {
   constructor(
-    @InjectRepository(Post) private readonly posts: Repository<Post>,
+    @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly indicators: HealthIndicatorService,
   ) {}
 
   async isHealthy(key: string): Promise<HealthIndicatorResult> {
-    const waiting = await this.posts.countBy({ status: 'draft' });
+    const waiting = await this.accounts.countBy({ isEmailVerified: false });
     const indicator = this.indicators.check(key);
-    return waiting > MAX_DRAFTS ? indicator.down({ waiting }) : indicator.up({ waiting });
+    return waiting > MAX_UNVERIFIED ? indicator.down({ waiting }) : indicator.up({ waiting });
   }
 }
 
@@ -59,7 +59,7 @@ class DiagnosticsController {
   constructor(
     private readonly health: HealthCheckService,
     private readonly database: TypeOrmHealthIndicator,
-    private readonly drafts: DraftsIndicator,
+    private readonly unverified: UnverifiedIndicator,
   ) {}
 
   @Get()
@@ -69,14 +69,14 @@ class DiagnosticsController {
   check(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.database.pingCheck('database'),
-      () => this.drafts.isHealthy('drafts'),
+      () => this.unverified.isHealthy('unverified'),
     ]);
   }
 }
 
 @Module({
-  imports: [TerminusModule.forRoot({ logger: Logger }), TypeOrmModule.forFeature([Post])],
+  imports: [TerminusModule.forRoot({ logger: Logger }), TypeOrmModule.forFeature([Account])],
   controllers: [DiagnosticsController],
-  providers: [DraftsIndicator],
+  providers: [UnverifiedIndicator],
 })
 export class DiagnosticsModule {}

@@ -28,13 +28,13 @@ class PricesController {
   }
 }
 
-/** The service is not ready for requests while the exchange rates cannot be reached. */
+/** Where the exchange rates are, such as `http://rates:8080`. While it is empty, every price is 503. */
+const RATES_URL = '';
+
+/** Once it has an address, the service is not ready for requests while the exchange rates cannot be reached. */
 @Module({
   controllers: [PricesController],
-  providers: [
-    PricesService,
-    { provide: RatesClient, useFactory: () => new RatesClient('http://rates:8080') },
-  ],
+  providers: [PricesService, { provide: RatesClient, useFactory: () => new RatesClient(RATES_URL) }],
 })
 export class PricesModule implements OnModuleInit {
   constructor(
@@ -43,6 +43,6 @@ export class PricesModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.readiness.register('rates', (signal) => this.rates.ping(signal));
+    if (this.rates.hasAddress) this.readiness.register('rates', (signal) => this.rates.ping(signal));
   }
 }

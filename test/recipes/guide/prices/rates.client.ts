@@ -11,6 +11,10 @@ const DELAYS = [100, 300];
 export class RatesClient {
   constructor(private readonly baseUrl: string) {}
 
+  get hasAddress(): boolean {
+    return this.baseUrl !== '';
+  }
+
   /** @throws AppError `SERVICE_UNAVAILABLE` when three attempts have failed */
   async rate(currency: string): Promise<number> {
     const url = `${this.baseUrl}/rates/${encodeURIComponent(currency)}`;

@@ -4,47 +4,47 @@ import { ApiOperation, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { Account } from '../../../../src/accounts/account.entity.js';
 import { Public } from '../../../../src/platform/access/index.js';
 import { Int64Property } from '../../../../src/platform/http/openapi/properties.js';
 import { Returns } from '../../../../src/platform/http/openapi/returns.js';
-import { Post } from '../../../../src/posts/post.entity.js';
 
 /** The responses. Without `@Returns…`, the reference has an empty body, and a test that gets another one fails. */
-@ApiSchema({ name: 'PostCount' })
-class PostCountView {
+@ApiSchema({ name: 'AccountCount' })
+class AccountCountView {
   @Int64Property({ example: 42 })
-  readonly posts!: number;
+  readonly accounts!: number;
 }
 
-@ApiSchema({ name: 'DraftCount' })
-class DraftCountView {
+@ApiSchema({ name: 'StaffCount' })
+class StaffCountView {
   @Int64Property({ example: 2 })
-  readonly drafts!: number;
+  readonly staff!: number;
 }
 
 @ApiTags('Statistics')
 @Controller({ path: 'statistics', version: '1' })
 @Public()
 class StatisticsController {
-  constructor(@InjectRepository(Post) private readonly posts: Repository<Post>) {}
+  constructor(@InjectRepository(Account) private readonly accounts: Repository<Account>) {}
 
   /** Without the key, each query string would be an entry; with it, every caller gets the same response. */
-  @Get('posts')
+  @Get('accounts')
   @UseInterceptors(CacheInterceptor)
-  @CacheKey('statistics/posts')
+  @CacheKey('statistics/accounts')
   @CacheTTL(60_000)
-  @ApiOperation({ summary: 'Counts posts, at most a minute ago' })
-  @Returns(PostCountView)
-  async countPosts(): Promise<PostCountView> {
-    return { posts: await this.posts.count() };
+  @ApiOperation({ summary: 'Counts accounts, at most a minute ago' })
+  @Returns(AccountCountView)
+  async countAccounts(): Promise<AccountCountView> {
+    return { accounts: await this.accounts.count() };
   }
 
-  @Get('drafts')
+  @Get('staff')
   @UseGuards(ThrottlerGuard)
-  @ApiOperation({ summary: 'Counts drafts, at most twice a minute for each client' })
-  @Returns(DraftCountView)
-  async countDrafts(): Promise<DraftCountView> {
-    return { drafts: await this.posts.countBy({ status: 'draft' }) };
+  @ApiOperation({ summary: 'Counts staff, at most twice a minute for each client' })
+  @Returns(StaffCountView)
+  async countStaff(): Promise<StaffCountView> {
+    return { staff: await this.accounts.countBy({ isStaff: true }) };
   }
 }
 
@@ -52,7 +52,7 @@ class StatisticsController {
   imports: [
     CacheModule.register(),
     ThrottlerModule.forRoot([{ ttl: 60_000, limit: 2 }]),
-    TypeOrmModule.forFeature([Post]),
+    TypeOrmModule.forFeature([Account]),
   ],
   controllers: [StatisticsController],
 })

@@ -2,14 +2,21 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import type { FindOptionsOrder, FindOptionsWhere } from 'typeorm';
+import { PageOrCursorRequest } from '../../../../src/platform/http/pages/page-request.js';
 import { type Task, TASK_STATUSES } from './task.entity.js';
 
 /** The columns that a client may sort by: never take the name of a column from the query itself. */
 const SORTABLE = ['id', 'title', 'priority'] as const;
 const DIRECTIONS = ['asc', 'desc'] as const;
 
-/** The query of a list. Any other value is 422. */
-export class ListTasksQuery {
+/** An absent criterion has no effect. */
+export interface TaskFilter {
+  readonly status?: (typeof TASK_STATUSES)[number] | null | undefined;
+  readonly priority?: number | null | undefined;
+}
+
+/** The query of a list. Any other value is 422, except for the page. A list by cursor has the order of the ids. */
+export class ListTasksQuery extends PageOrCursorRequest implements TaskFilter {
   @IsOptional()
   @IsIn(TASK_STATUSES)
   @ApiPropertyOptional({ enum: TASK_STATUSES })
@@ -32,7 +39,7 @@ export class ListTasksQuery {
   sort_dir: (typeof DIRECTIONS)[number] = 'desc';
 }
 
-export const whereOf = ({ status, priority }: ListTasksQuery): FindOptionsWhere<Task> => ({
+export const whereOf = ({ status, priority }: TaskFilter): FindOptionsWhere<Task> => ({
   ...(status && { status }),
   ...(priority && { priority }),
 });

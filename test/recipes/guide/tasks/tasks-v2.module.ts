@@ -2,10 +2,11 @@ import { Controller, Get, Module, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../../../../src/platform/access/index.js';
-import type { QueryParameters } from '../../../../src/platform/http/query.js';
-import { PageQuery } from '../../../../src/platform/http/openapi/queries.js';
-import { ReturnsData, ReturnsPage, Throws } from '../../../../src/platform/http/openapi/returns.js';
-import { PageRequest } from '../../../../src/platform/http/pages/page-request.js';
+import {
+  ReturnsData,
+  ReturnsPageOrCursorPage,
+  Throws,
+} from '../../../../src/platform/http/openapi/returns.js';
 import { paged, type Paged } from '../../../../src/platform/http/responses/paged.js';
 import { Id } from '../../../../src/platform/http/validation/id.js';
 import { TasksModule } from './tasks.module.js';
@@ -22,15 +23,17 @@ class TasksV2Controller {
 
   @Get()
   @ApiOperation({ summary: 'Lists tasks' })
-  @PageQuery()
-  @ReturnsPage(TaskV2View)
+  @ReturnsPageOrCursorPage(TaskV2View)
+  @Throws('INVALID_CURSOR')
   async list(
     @Query() query: ListTasksQuery,
-    @Query() parameters: QueryParameters,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<TaskV2View>> {
-    const page = await this.tasks.list(query, PageRequest.from(parameters));
-    return paged(reply, page.map(toTaskV2View));
+    const page =
+      query.cursor === undefined
+        ? (await this.tasks.list(query)).map(toTaskV2View)
+        : (await this.tasks.listByCursor(query)).map(toTaskV2View);
+    return paged(reply, page);
   }
 
   @Get(':id')

@@ -2,10 +2,11 @@ import { Body, Controller, Get, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../../../../src/platform/access/index.js';
-import type { QueryParameters } from '../../../../src/platform/http/query.js';
-import { PageQuery } from '../../../../src/platform/http/openapi/queries.js';
-import { ReturnsData, ReturnsPage, Throws } from '../../../../src/platform/http/openapi/returns.js';
-import { PageRequest } from '../../../../src/platform/http/pages/page-request.js';
+import {
+  ReturnsData,
+  ReturnsPageOrCursorPage,
+  Throws,
+} from '../../../../src/platform/http/openapi/returns.js';
 import { created } from '../../../../src/platform/http/responses/created.js';
 import { paged, type Paged } from '../../../../src/platform/http/responses/paged.js';
 import { Id } from '../../../../src/platform/http/validation/id.js';
@@ -22,15 +23,17 @@ export class TasksController {
 
   @Get()
   @ApiOperation({ summary: 'Lists tasks' })
-  @PageQuery()
-  @ReturnsPage(TaskView)
+  @ReturnsPageOrCursorPage(TaskView)
+  @Throws('INVALID_CURSOR')
   async list(
     @Query() query: ListTasksQuery,
-    @Query() parameters: QueryParameters,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<TaskView>> {
-    const page = await this.tasks.list(query, PageRequest.from(parameters));
-    return paged(reply, page.map(toTaskView));
+    const page =
+      query.cursor === undefined
+        ? (await this.tasks.list(query)).map(toTaskView)
+        : (await this.tasks.listByCursor(query)).map(toTaskView);
+    return paged(reply, page);
   }
 
   @Post()

@@ -1,0 +1,27 @@
+import { expect, it } from '@jest/globals';
+import { bearer, startApi } from './support/api.js';
+import { send } from './support/requests.js';
+import { STORES } from './support/stores.js';
+
+it.each(STORES)('the event of an order is shown to its owner and staff, on %s', async (store) => {
+  const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+  const login = async (name: string) => {
+    await api.accounts.register(`${name}@example.com`);
+    return bearer((await api.accounts.login(`${name}@example.com`)).access);
+  };
+  const [ada, bob, staff] = [await login('ada'), await login('bob'), await login('staff')];
+  await api.accounts.admin().setStaff('staff@example.com', true);
+  const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
+  const { id } = (await send(api, 'POST', '/v1/orders', payload, { ...ada, 'idempotency-key': 'k' })).body
+    .data;
+
+  const feed = async (headers: Record<string, string>) =>
+    api.get('/v1/events?types=order.created&limit=100', headers);
+  const subjects = async (headers: Record<string, string>) =>
+    (await feed(headers)).body.data.map(({ subject }: any) => subject);
+  expect(await subjects(ada)).toEqual([`/v1/orders/${id}`]);
+  expect(await subjects(staff)).toEqual([`/v1/orders/${id}`]);
+  expect([await subjects(bob), await subjects({})]).toEqual([[], []]);
+  expect((await feed(ada)).text).toContain('"payload":{"b": 1.0,  "a": 12345678901234567890}');
+  await api.stop();
+});

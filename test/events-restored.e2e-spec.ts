@@ -1,0 +1,88 @@
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { bearer, created, startApiOn, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
+import { createTablesIn } from './support/fixture/database.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { Service } from './support/service.js';
+import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
+
+ifEmbedded(describe)('events after a restore', () => {
+  it('have no id that was given before', async () => {
+    const store = await createStore('SQLite', { empty: true });
+    const data = join(store.environment['DATA_DIR']!, 'data');
+    const backup = join(store.environment['DATA_DIR']!, 'backup.sqlite');
+    const service = await Service.withFixture({ DATA_DIR: data });
+    await service.create('Before');
+    await runCommand('backup', [backup], { environment: { DATA_DIR: data } });
+    await service.create('After');
+    const events = await (await service.fetch('/v1/events')).text();
+    await service.end('SIGKILL');
+
+    for (const name of ['database.sqlite-wal', 'database.sqlite-shm'])
+      rmSync(join(data, name), { force: true });
+    copyFileSync(backup, join(data, 'database.sqlite'));
+    const restored = await startApiOn({ DATA_DIR: data }, [FixtureModule]);
+    await restored.samples.create({ text: 'Another' });
+    const { data: after } = (await restored.get('/v1/events')).body;
+    expect(after).toHaveLength(2);
+    expect(events).not.toContain(after[1].id);
+    await restored.stop();
+    await store.remove();
+  });
+});
+
+ifEmbedded(describe).each<[StoreName, StoreName]>([
+  ['SQLite', 'PostgreSQL'],
+  ['PostgreSQL', 'SQLite'],
+])('events after npm run move from %s to %s', (sourceStore, targetStore) => {
+  it('are those that were there, and the feed continues after the last one', async () => {
+    const source = await createStore(sourceStore, DIRECT);
+    const target = await createStore(targetStore, { ...DIRECT, empty: true });
+    const start = ({ environment }: TestStore) =>
+      startApiOn({ ...environment, JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' }, [
+        FixtureModule,
+      ]);
+    const before = await start(source);
+    await before.accounts.register('ada@example.com');
+    await before.accounts.register('staff@example.com');
+    await before.accounts.admin().setStaff('staff@example.com', true);
+    const ada = bearer((await before.accounts.login('ada@example.com')).access);
+    const staff = bearer((await before.accounts.login('staff@example.com')).access);
+    for (const text of ['First', 'Second']) created(await before.post('/v1/samples', { text }, staff));
+    await before.delete('/v1/samples/2', staff);
+    created(await before.post('/v1/tickets', {}, { ...staff, 'idempotency-key': 'one' }));
+    const { body: page } = await before.get('/v1/events?limit=3', ada);
+    const requests = [
+      ['/v1/events', ada],
+      ['/v1/events', staff],
+      [`/v1/events?cursor=${page.next_cursor}`, ada],
+      [`/v1/events?cursor=${page.data[0].id}`],
+    ] as const;
+    const responses = (api: TestApi) =>
+      Promise.all(requests.map(async ([path, headers]) => (await api.get(path, headers)).text));
+    const expected = await responses(before);
+    await before.app.close();
+    await createTablesIn(target.environment);
+
+    const to = target.environment['DATABASE_URL'] ?? target.environment['DATA_DIR']!;
+    expect((await runCommand('move', [to], { environment: source.environment })).code).toBe(0);
+
+    const after = await start(target);
+    expect(await responses(after)).toEqual(expected);
+    created(await after.post('/v1/samples', { text: 'New' }, staff));
+    created(await after.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'two' }));
+    // In a new epoch.
+    const { data: old } = JSON.parse(expected[0]!);
+    const ids = (await after.get('/v1/events', ada)).body.data.map(({ id }: any) => id);
+    expect(ids.slice(0, old.length)).toEqual(old.map(({ id }: any) => id));
+    const { data: next } = (await after.get(`/v1/events?cursor=${old.at(-1).id}`, ada)).body;
+    expect(next.map(({ type, subject }: any) => `${type} ${subject}`)).toEqual([
+      'sample.created /v1/samples/3',
+      'ticket.created /v1/tickets/2',
+    ]);
+    await after.app.close();
+    await Promise.all([source.remove(), target.remove()]);
+  });
+});

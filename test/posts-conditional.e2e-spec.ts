@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Database } from '../src/platform/database/database.js';
+import { Post } from '../src/posts/post.entity.js';
+import { ViewCounter } from '../src/posts/view-counter.js';
+import { startApi, type TestApi } from './support/api.js';
+import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
+import { postsOf } from './support/posts.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('entity tags of posts on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  describe.each(['/v1/posts', '/v1/users/1/posts'])('below %s', (path) => {
+    testEntityTags(
+      () => api,
+      async () => `${path}/${(await postsOf(api).create()).id}`,
+    );
+  });
+
+  it('come with the response to a write, also a replayed one, and equal those of the next read', async () => {
+    const key = { 'idempotency-key': 'a-post' };
+    const post = { title: 'T', content: 'C' };
+    const created = await api.post('/v1/posts', post, key);
+    const path = created.headers['location']!;
+    expect(created.headers['cache-control']).toBe('no-cache');
+    expect(tagOf(await api.get(path))).toBe(tagOf(created));
+    const changed = await api.patch(path, { title: 'Changed' });
+    expect(tagOf(await api.get(path))).toBe(tagOf(changed));
+    expect(tagOf(changed)).not.toBe(tagOf(created));
+    const again = await api.post('/v1/posts', post, key);
+    expect(again.headers).toMatchObject({
+      'idempotent-replayed': 'true',
+      etag: tagOf(created),
+      'cache-control': 'no-cache',
+    });
+  });
+
+  it('change with a write by repository', async () => {
+    const posts: Repository<Post> = api.app.get(getRepositoryToken(Post));
+    const post = await postsOf(api).create();
+    const before = tagOf(await api.get(`/v1/posts/${post.id}`));
+    await posts.update({ id: post.id }, { content: 'Other' });
+    expect(tagOf(await api.get(`/v1/posts/${post.id}`))).not.toBe(before);
+  });
+
+  it('do not change when views are counted, and a 304 counts as a view', async () => {
+    const [cold, warm] = [await postsOf(api).create(), await postsOf(api).create()];
+    const tag = tagOf(await api.get(`/v1/posts/${cold.id}`));
+    const warmTag = tagOf(await api.send({ method: 'HEAD', url: `/v1/posts/${warm.id}` }));
+    for (let n = 0; n < 3; n++) {
+      expect(await api.get(`/v1/posts/${warm.id}`, { 'if-none-match': warmTag })).toHaveStatus(304);
+    }
+    await api.app.get(ViewCounter).onApplicationShutdown();
+
+    const rows = await api.app
+      .get(Database)
+      .queries.all<{ views: number }>(
+        `SELECT views FROM post_views WHERE post_id IN (${cold.id}, ${warm.id}) ORDER BY post_id`,
+      );
+    expect(rows.map(({ views }) => views)).toEqual([1, 3]);
+    expect(tagOf(await api.get(`/v1/posts/${cold.id}`))).toBe(tag);
+    expect(tagOf(await api.get(`/v1/posts/${warm.id}`))).toBe(warmTag);
+  });
+
+  it('are not sent with lists and errors', async () => {
+    for (const path of [
+      '/v1/posts',
+      '/v1/posts/cursor',
+      '/v1/users/1/posts',
+      '/v1/posts/999999999',
+      '/v1/posts/x',
+    ]) {
+      const reply = await api.get(path, { 'if-none-match': '*', 'if-match': 'x' });
+      expect(reply.headers).not.toHaveProperty('etag');
+      expect(reply.headers).not.toHaveProperty('cache-control');
+    }
+  });
+});
+
+describe.each(STORES)('If-Match of posts on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  describe.each(['PATCH', 'DELETE'] as const)('of %s', (method) => {
+    const make = async () => `/v1/posts/${(await postsOf(api).create()).id}`;
+    testIfMatch(() => api, method, make, '/v1/posts/999999999');
+
+    it('does not match the tag of an XML that posts have not', async () => {
+      const path = await make();
+      const tag = tagOf(await api.get(path)).replace(/"$/, '.xml"');
+
+      expect(await sendIfMatch(api, method, path, tag)).toBeError('PRECONDITION_FAILED');
+    });
+  });
+});

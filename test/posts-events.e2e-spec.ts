@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
+import { postsOf } from './support/posts.js';
+import { settingsOf, STORES } from './support/stores.js';
+
+describe.each(STORES)('events of posts on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  const types = 'post.created,post.updated,post.published,post.unpublished,post.deleted';
+  const all = async (): Promise<any[]> => (await api.get(`/v1/events?types=${types}&limit=100`)).body.data;
+
+  it('are one for each change, with the post after the change', async () => {
+    const post = await postsOf(api).create({ title: 'First "quoted"\n\u2028 ü', status: 'draft' });
+    const changes = [
+      { title: 'Second' },
+      { status: 'published' },
+      { status: 'published' },
+      { status: 'draft' },
+      {},
+    ];
+    const views = [post];
+    for (const change of changes) views.push((await api.patch(`/v1/posts/${post.id}`, change)).body.data);
+    await api.delete(`/v1/posts/${post.id}`);
+
+    const events = await all();
+
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ['post.created', views[0]],
+      ['post.updated', views[1]],
+      ['post.published', views[2]],
+      ['post.updated', views[3]],
+      ['post.unpublished', views[4]],
+      ['post.updated', views[5]],
+      ['post.deleted', { id: post.id }],
+    ]);
+    for (const event of events) {
+      expect(event).toEqual({
+        specversion: '1.0',
+        id: expect.stringMatching(/^[\da-f]{12}-\d+$/),
+        source: api.config.publicUrl,
+        type: event.type,
+        subject: `/v1/posts/${post.id}`,
+        time: expect.laterThan('2026-01-01T00:00:00.000Z'),
+        datacontenttype: 'application/json',
+        data: event.data,
+      });
+    }
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
+  it.each([
+    ['an invalid post', () => api.post('/v1/posts', { title: '' })],
+    ['a post that does not exist', () => api.patch('/v1/posts/999999', { status: 'published' })],
+    ['the deletion of a post that does not exist', () => api.delete('/v1/posts/999999')],
+    ['a failed precondition', async () => api.patch('/v1/posts/2', { title: 'x' }, { 'if-match': '"0-x"' })],
+  ])('are none for %s', async (_, send) => {
+    if ((await postsOf(api).count()) === 0) await postsOf(api).create();
+    const before = await all();
+    expect((await send()).status).toBeGreaterThanOrEqual(400);
+    expect(await all()).toEqual(before);
+  });
+
+  it('have large posts in full', async () => {
+    const content = 'ä'.repeat(200_000);
+    const post = await postsOf(api).create({ content });
+    await postsOf(api).create();
+
+    const events = (await all()).slice(-2);
+    expect(events.map(({ data }) => data.content.length)).toEqual([content.length, 12]);
+    expect(events[0].data.content === post.content).toBe(true);
+  });
+});
+
+describe.each(STORES)('npm run import on %s', (store) => {
+  it('adds one event for each post that it creates, and none for those it skips', async () => {
+    const api = await startApi(store);
+    const folder = await mkdtemp(join(tmpdir(), 'import-'));
+    const runImport = async (...sources: string[]) => {
+      const file = join(folder, 'posts.ndjson');
+      const lines = sources.map((source) => JSON.stringify({ title: source, content: 'Text', source }));
+      await writeFile(file, lines.join('\n'));
+      return runCommand('posts/import', [file], {
+        environment: settingsOf(api.config.store),
+      });
+    };
+    await runImport('a', 'b');
+    await runImport('b', 'c');
+
+    const { data } = (await api.get('/v1/events')).body;
+
+    expect(data.map(({ type, subject }: any) => `${type} ${subject}`)).toEqual([
+      'post.created /v1/posts/1',
+      'post.created /v1/posts/2',
+      'post.created /v1/posts/3',
+    ]);
+    expect(data[2].data).toEqual(await postsOf(api).get(3));
+    expect(data[2].data).toMatchObject({ title: 'c', content: 'Text', status: 'draft', author_id: 1 });
+    await api.stop();
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { Database } from '../src/platform/database/database.js';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('the total of users on %s', (store) => {
+  const totalOf = async (api: TestApi) => (await api.get('/v2/users')).body.meta.total;
+
+  it('is exact after concurrent creates and deletes, and excludes those that were rolled back', async () => {
+    const api = await startApi(store);
+    const create = async () => (await api.post('/v1/users', { name: 'Ada' })).body.id as number;
+    const ids = await Promise.all(Array.from({ length: 40 }, create));
+    await Promise.all([
+      ...ids.slice(0, 25).map((id) => api.delete(`/v1/users/${id}`)),
+      ...Array.from({ length: 20 }, create),
+    ]);
+    expect(await totalOf(api)).toBe(36);
+
+    const { transactions } = api.app.get(Database);
+    const failed = transactions.run(async (manager) => {
+      await manager.query('DELETE FROM users WHERE id > 30');
+      throw new Error('No');
+    });
+    await expect(failed).rejects.toThrow('No');
+    await transactions.run((manager) => manager.query('DELETE FROM users WHERE id > 1'));
+    expect(await totalOf(api)).toBe(1);
+    await api.stop();
+  });
+});
