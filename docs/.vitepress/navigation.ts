@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, posix } from 'node:path';
 
-export interface Guide {
+interface Guide {
   /** The file in the repository. */
   readonly source: string;
   readonly title: string;
@@ -14,14 +14,21 @@ export interface Group {
   readonly guides: readonly Guide[];
 }
 
-/** The address at which the service serves a file: `docs/errors.md` at `/guides/errors`. */
+/** The address of a file below the guides: `docs/errors.md` is at `/errors`. */
 export const addressOf = (source: string): string =>
-  `/guides/${source
+  `/${source
     .replace(/^docs\//, '')
     .replace(/\.md$/, '')
     .toLowerCase()}`;
 
 const titleOf = (source: string): string => /^# (.+)$/m.exec(readFileSync(source, 'utf8'))![1]!;
+
+/** Those of {@link morePages}, which are there while VitePress builds. */
+const MORE_PAGES = 'docs/{index,decisions,readme}.md';
+
+/** The options of a page that is a list. */
+const LIST =
+  '---\nsidebar: false\naside: false\nprev: false\nnext: false\nsearch: false\npageClass: list\n---\n\n';
 
 /** An entry of a list or a row of a table: a link to a guide, and what it is about. */
 const ENTRY = /^(?:- |\| )\[([^\]]+)\]\(([\w./-]+\.md)\)(?:: | +\| )(.+?)[ |]*$/gm;
@@ -32,7 +39,7 @@ const ENTRY = /^(?:- |\| )\[([^\]]+)\]\(([\w./-]+\.md)\)(?:: | +\| )(.+?)[ |]*$/
  */
 export function readGroups(): Group[] {
   const [, list = ''] = readFileSync('README.md', 'utf8').split('## Where to go on');
-  const left = new Set(globSync('docs/**/*.md', { exclude: ['docs/decisions/**'] }).toSorted());
+  const left = new Set(globSync('docs/**/*.md', { exclude: ['docs/decisions/**', MORE_PAGES] }).toSorted());
   const withListed = (guide: Guide): Guide[] => {
     left.delete(guide.source);
     const listed = entriesOf(readFileSync(guide.source, 'utf8'), posix.dirname(guide.source), left);
@@ -75,4 +82,23 @@ export function readDecisions(): Group {
     .toSorted()
     .map((source) => ({ source, title: titleOf(source), about: basename(source) }));
   return { title: 'Decisions', guides };
+}
+
+/** The pages that stand for files outside `docs/`, in Markdown: the list of guides, that of decisions, and the README. */
+export function morePages(): Map<string, string> {
+  const listed = ({ source, title, about }: Guide) =>
+    `- [${title}](.${addressOf(source)}.md)${about && `<p>${about}</p>`}`;
+  const groups = readGroups().map(({ title, guides }) => `## ${title}\n\n${guides.map(listed).join('\n')}\n`);
+  const decisions = readDecisions().guides.map((guide) => listed({ ...guide, about: '' }));
+  return new Map([
+    [
+      'index.md',
+      `${LIST}# Guides\n\n${groups.join('\n')}\n## Decisions\n\nThe [decisions](decisions.md) have the reasons for what may surprise you.\n`,
+    ],
+    [
+      'decisions.md',
+      `${LIST}# Decisions\n\nThe context, the decision and its consequences, for what may surprise you.\n\n${decisions.join('\n')}\n`,
+    ],
+    ['readme.md', readFileSync('README.md', 'utf8').replaceAll('](docs/', '](')],
+  ]);
 }

@@ -1,0 +1,34 @@
+import { defineComponent, h, onMounted, watch, watchEffect } from 'vue';
+import { useData, useRoute, type Theme } from 'vitepress';
+import DefaultTheme from 'vitepress/theme-without-fonts';
+import { markCurrent, OBSERVED, repairSearch } from './repair.ts';
+import './style.css';
+
+/** How much a section counts in the search: reasons come after instructions, and a code of an error after its subject. */
+const weightOf = (id: string): number =>
+  id.includes('/decisions/') ? 0.05 : id.includes('/errors#') ? 0.3 : 1;
+
+const Layout = defineComponent({
+  setup() {
+    const { isDark } = useData();
+    const route = useRoute();
+    onMounted(() => {
+      // VitePress sets it only when a page is loaded.
+      watchEffect(() => document.documentElement.classList.toggle('dark', isDark.value));
+      watch(() => route.path, markCurrent, { immediate: true, flush: 'post' });
+      new MutationObserver(repairSearch).observe(document.body, OBSERVED);
+    });
+    // The link of the header that skips it leads to `main`.
+    return () => h(DefaultTheme.Layout, null, { 'doc-before': () => h('div', { id: 'main' }) });
+  },
+});
+
+export default {
+  extends: DefaultTheme,
+  Layout,
+  enhanceApp({ siteData }) {
+    // Not in the configuration: VitePress would pass a function by `eval`, which the policy of the pages forbids.
+    const { searchOptions } = siteData.value.themeConfig.search.options.miniSearch;
+    searchOptions.boostDocument = weightOf;
+  },
+} satisfies Theme;
