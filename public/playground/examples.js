@@ -1,4 +1,4 @@
-// The tabs of the playground. A test runs each of them.
+// The examples of the playground; the first ones are its tabs. A test runs each of them.
 
 export const EXAMPLES = [
   {
@@ -18,24 +18,6 @@ query Users {
   }
 }
 `,
-  },
-  {
-    query: `# One user; the id is in Variables, below.
-query User($id: ID!) {
-  user(id: $id) {
-    id
-    name
-    posts {
-      title
-      content
-      author {
-        name
-      }
-    }
-  }
-}
-`,
-    variables: '{\n  "id": "1"\n}',
   },
   {
     query: `# Posts, page by page: send endCursor as "after".
@@ -64,20 +46,6 @@ query Posts($first: Int, $after: String) {
     variables: '{\n  "first": 5\n}',
   },
   {
-    query: `# One post, with the etag for "ifMatch" below.
-query Post($id: ID!) {
-  post(id: $id) {
-    id
-    title
-    content
-    updatedAt
-    etag
-  }
-}
-`,
-    variables: '{\n  "id": "1"\n}',
-  },
-  {
     query: `# Creates a post.
 mutation CreatePost($input: CreatePostInput!) {
   createPost(input: $input) {
@@ -90,6 +58,52 @@ mutation CreatePost($input: CreatePostInput!) {
 `,
     variables:
       '{\n  "input": {\n    "title": "Straße nach Rom",\n    "content": "Alle Wege führen dahin.",\n    "status": "published"\n  }\n}',
+  },
+  {
+    query: `# New events: run it, then create a post in another tab of the browser.
+subscription Events($types: [String!]) {
+  events(types: $types) {
+    id
+    type
+    subject
+    time
+    data
+  }
+}
+`,
+    variables: '{\n  "types": null\n}',
+  },
+  {
+    query: `# One user; the id is in Variables, below.
+query User($id: ID!) {
+  user(id: $id) {
+    id
+    name
+    posts {
+      title
+      content
+      author {
+        name
+      }
+    }
+  }
+}
+`,
+    variables: '{\n  "id": "1"\n}',
+  },
+  {
+    query: `# One post, with the etag for "ifMatch" below.
+query Post($id: ID!) {
+  post(id: $id) {
+    id
+    title
+    content
+    updatedAt
+    etag
+  }
+}
+`,
+    variables: '{\n  "id": "1"\n}',
   },
   {
     query: `# Updates the given fields, of this version only if "ifMatch" has its etag.
@@ -105,12 +119,12 @@ mutation UpdatePost($id: ID!, $input: UpdatePostInput!, $ifMatch: String) {
     variables: '{\n  "id": "1",\n  "input": {\n    "title": "Another title"\n  }\n}',
   },
   {
-    query: `# Deletes a post.
+    query: `# Deletes a post: put its id into Variables, below.
 mutation DeletePost($id: ID!) {
   deletePost(id: $id)
 }
 `,
-    variables: '{\n  "id": "1"\n}',
+    variables: '{\n  "id": ""\n}',
   },
   {
     query: `# Creates a user.
@@ -138,12 +152,12 @@ mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
     variables: '{\n  "id": "1",\n  "input": {\n    "email": "author@example.com"\n  }\n}',
   },
   {
-    query: `# Deletes a user who has no posts.
+    query: `# Deletes a user who has no posts: put the id into Variables, below.
 mutation DeleteUser($id: ID!) {
   deleteUser(id: $id)
 }
 `,
-    variables: '{\n  "id": "2"\n}',
+    variables: '{\n  "id": ""\n}',
   },
   {
     query: `# Creates an order, once for each key: run it twice.
@@ -182,20 +196,6 @@ query Orders($id: ID!) {
 }
 `,
     variables: '{\n  "id": "1"\n}',
-  },
-  {
-    query: `# New events: run it, then create a post in another tab of the browser.
-subscription Events($types: [String!]) {
-  events(types: $types) {
-    id
-    type
-    subject
-    time
-    data
-  }
-}
-`,
-    variables: '{\n  "types": ["post.created", "post.updated"]\n}',
   },
   {
     query: `# The calling account: log in at the top of the page.

@@ -1,8 +1,12 @@
 /* global GraphiQL, React, ReactDOM */
 
 import { restored, session } from '../../site/session.js';
-import { keepRepaired, named } from '../../site/repair.js';
+import { keepRepaired, named } from './repair.js';
 import { EXAMPLES } from './examples.js';
+import { EXAMPLES_PLUGIN } from './examples-plugin.js';
+
+/** How many examples are open in tabs; the list has all of them. */
+const TABS = 4;
 
 await restored;
 
@@ -23,6 +27,9 @@ function createFetcher() {
   });
 }
 
+/** GraphiQL compares them by identity. */
+const plugins = [EXAMPLES_PLUGIN];
+
 let fetcher = createFetcher();
 session.addEventListener('change', () => (fetcher = createFetcher()));
 
@@ -30,7 +37,8 @@ const root = ReactDOM.createRoot(document.getElementById('playground'));
 root.render(
   React.createElement(GraphiQL, {
     fetcher: (...call) => fetcher(...call),
-    defaultTabs: EXAMPLES,
+    defaultTabs: EXAMPLES.slice(0, TABS),
+    plugins,
     defaultEditorToolsVisibility: true,
     forcedTheme: 'system',
     // Tabs are remembered, but not what is secret in them.

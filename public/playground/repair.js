@@ -15,5 +15,3 @@ export function keepRepaired(root, repairs) {
 }
 
 export const named = (name) => (element) => element.setAttribute('aria-label', name);
-
-export const level = (number) => (element) => element.setAttribute('aria-level', String(number));

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
 import { type DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS } from '../http/errors/errors.js';
-import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../http/openapi/properties.js';
 import type { Success } from '../http/openapi/returns.js';
 import { EventTypes } from '../changes/index.js';
 import {
@@ -21,22 +19,30 @@ import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
 import { type DeclaredError, errorsOf } from './declared-errors.js';
 import { SAFE, securityMembers } from './security.js';
-import { describeWebhooks } from './webhooks.js';
 
-const BEARER =
-  'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
+const BEARER = 'An API key, or the `access` token of `POST /auth/login/`, which is valid for 30 minutes.';
+
+const ERRORS_OF_ALL =
+  'Errors have a code: [all codes, and what to do](/guides/errors). Each operation may return `RATE_LIMITED` (429, not below `/health`), `INTERNAL_ERROR` (500) and `SERVICE_UNAVAILABLE` (503).';
 
 type Json = Record<string, any>;
+
+/** Adds something to the document of all handlers. */
+export type ReferencePart = (document: Json, types: EventTypes) => void;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /**
  * Builds the reference of the REST API as OpenAPI 3.1 from the controllers, and adds what is common to all.
- * It reads `docs/errors.md`, so it runs in a checkout only.
  *
  * @param base what the API says about itself: title, tags, security schemes of its own
+ * @param parts what modules add besides their handlers
  */
-export async function buildDocument(app: INestApplication, base: DocumentBuilder): Promise<OpenAPIObject> {
+export async function buildDocument(
+  app: INestApplication,
+  base: DocumentBuilder,
+  parts: readonly ReferencePart[],
+): Promise<OpenAPIObject> {
   const config = base
     .setOpenAPIVersion('3.1.0')
     .addServer('/')
@@ -44,7 +50,7 @@ export async function buildDocument(app: INestApplication, base: DocumentBuilder
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-CSRF-Token' }, 'csrf')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: BEARER }, 'bearer')
     .build();
-  config.info.description += `\n\n${collapse(readFileSync('docs/errors.md', 'utf8'))}`;
+  config.info.description += `\n\n${ERRORS_OF_ALL}`;
   const handlers = findHandlers(app);
   const byOperation = new Map<string, Handler>();
   const types = app.get(EventTypes, { strict: false });
@@ -72,12 +78,8 @@ export async function buildDocument(app: INestApplication, base: DocumentBuilder
       addSchemas(schemas, { ...success?.named, ...(otherError && { [otherError.name]: otherError.schema }) });
     }
   }
-  Object.assign(schemas, {
-    [EVENT_TYPE]: { type: 'string', enum: [...types.all, ...types.ofWebhooks.keys()] },
-    [WEBHOOK_EVENT_TYPE]: { type: 'string', enum: [...types.all, '*'] },
-  });
   addSchemas(schemas, { ErrorResponse: ERROR_RESPONSE });
-  document['webhooks'] = describeWebhooks(types, schemas);
+  for (const describe of parts) describe(document, types);
   addTags(document);
   for (const { properties = {} } of Object.values<Json>(schemas)) {
     for (const [name, schema] of Object.entries<Json>(properties)) {
@@ -86,7 +88,11 @@ export async function buildDocument(app: INestApplication, base: DocumentBuilder
       if (schema['allOf']?.length === 1) properties[name] = schema['allOf'][0];
     }
   }
-  document['components'].headers = HEADERS;
+  const text = JSON.stringify(document);
+  // Such as `ETag`, in a service without entity tags.
+  document['components'].headers = Object.fromEntries(
+    Object.entries(HEADERS).filter(([name]) => text.includes(`"#/components/headers/${name}"`)),
+  );
   return document as OpenAPIObject;
 }
 
@@ -126,13 +132,6 @@ function addExample(name: string, schema: Json): void {
     schema['example'] = EXAMPLES[name];
   }
 }
-
-/** The page of errors, as a part of the description. */
-const collapse = (errorPage: string): string => `\
-<details><summary>Errors: every code, when it occurs, and what to do</summary>
-
-${errorPage.replace(/^# .*\n+/, '')}
-</details>`;
 
 /** Account paths are documented with a trailing slash; all paths work with and without one. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);

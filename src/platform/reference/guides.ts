@@ -3,7 +3,7 @@ const GUIDES: readonly [start: string, guide: string, title: string][] = [
   ['/v1/posts', 'posts', 'Posts'],
   ['/v1/orders', 'orders', 'Orders'],
   ['/v1/events', 'events', 'Events'],
-  ['/v1/webhooks', 'events#webhooks', 'Webhooks'],
+  ['/v1/webhooks', 'webhooks', 'Webhooks'],
   ['/v1/audit', 'operations#audit-log', 'Audit log'],
   ['/v1/users', 'users', 'Users'],
   ['/v2/users', 'users', 'Users'],

@@ -8,7 +8,7 @@ const OPTIONAL = new Set<Access>(['write', 'owner', 'optional', 'public with acc
 
 /**
  * Marks operations that look at no credentials while `WRITE_ACCESS` is `open`: whether they are `required` or
- * `optional` otherwise. `tools/served-openapi.ts` derives a reference for each case from it.
+ * `optional` otherwise. `tools/build/reference.ts` derives a reference for each case from it.
  */
 const UNLESS_OPEN = 'x-credentials-unless-open';
 

@@ -1,5 +1,6 @@
 import { SERVICE } from '../../config/package.js';
 import type { Config } from '../../config/config.js';
+import { hasApp } from './public-files.js';
 
 /** The pages that the header of each page links to, and the name of the service as the link to the first one. */
 const PAGES = { '/': SERVICE.title, '/guides': 'Guides', '/docs': 'Reference', '/graphql': 'Playground' };
@@ -19,7 +20,9 @@ export const HEAD = `\
 <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
+    <meta name="description" content="${SERVICE.description.replaceAll('"', '&quot;')}" />
     <link rel="icon" href="/favicon.ico" />
+    <link rel="apple-touch-icon" href="/site/apple-touch-icon.png" />
     <link rel="stylesheet" href="/site/site.css" />
     <script type="module" src="/site/header.js"></script>`;
 
@@ -40,5 +43,6 @@ export function headerOf({ path, isBelow = false }: CurrentPage, settings: PageS
 /** @param path of a page that some settings turn off */
 export function hasPage(path: string, { graphql, accountLinksUrl }: PageSettings): boolean {
   if (path === '/graphql') return graphql.playground;
-  return path !== '/account/' || accountLinksUrl === undefined;
+  if (path === '/admin/') return hasApp;
+  return path !== '/account/' || (hasApp && accountLinksUrl === undefined);
 }
