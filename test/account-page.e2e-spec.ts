@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core';
 import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
@@ -344,8 +344,18 @@ const withoutStatuses = (errors: readonly string[]) =>
         await page.waitForURL(({ pathname }) => pathname === '/account/');
       };
       await page.getByRole('button', { name: 'Continue with Google' }).waitFor();
+      const calls: string[] = [];
+      const sent = new Set<Request>();
+      page.on('request', (request) => {
+        if (new URL(request.url()).pathname !== '/auth/session/') return;
+        sent.add(request);
+        calls.push(request.method());
+      });
+      page.on('requestfinished', (request) => sent.has(request) && calls.push(`${request.method()} done`));
       await logInAtGoogle();
       await page.getByText(`${name}@example.com`).waitFor();
+      // The answer about an earlier session cannot end the new one.
+      expect(calls).toEqual(['GET', 'GET done', 'POST', 'POST done']);
 
       const csrf = (await page.evaluate(`fetch('/auth/session/').then((reply) => reply.json())`)) as any;
       const [cookie] = await context.cookies(url);

@@ -68,13 +68,15 @@ function useReturnAddress(): string | undefined {
 
 /** Completes a login at a provider. @returns also its second step, if there is one */
 function useCompletion(returned: Returned | undefined) {
-  const { begin } = useSession();
+  const { account, begin } = useSession();
   const { say } = useDialogs();
+  // The answer about an earlier session must not come after this login, which it would end.
+  const isRestored = account !== undefined;
   const hasCode = returned !== undefined && 'social_code' in returned.login;
   const [isCompleting, setCompleting] = useState(hasCode);
 
   useEffect(() => {
-    if (!hasCode) return;
+    if (!hasCode || !isRestored) return;
     const { login, code_verifier } = returned;
     read(
       api.POST('/auth/session/', {
@@ -86,7 +88,7 @@ function useCompletion(returned: Returned | undefined) {
       .finally(() => setCompleting(false));
     // A code works once.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  }, [isRestored]);
 
   const { login, code_verifier } = returned ?? {};
   const first = login && 'mfa_token' in login ? { ...login, code_verifier: code_verifier! } : undefined;
