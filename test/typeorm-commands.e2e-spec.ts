@@ -28,6 +28,16 @@ class Collation {
   text!: string | null;
 }
 
+/** Only PostgreSQL has enums. */
+@Entity('enums')
+class Enum {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column({ type: 'enum', enum: ['open', 'done'] })
+  status!: string;
+}
+
 describe.each(STORES)('npm run typeorm on %s', (store) => {
   let testStore: TestStore;
   beforeEach(async () => {
@@ -81,6 +91,25 @@ describe.each(STORES)('npm run typeorm on %s', (store) => {
     expect(altered).toEqual(
       store === 'SQLite' ? [] : ['ALTER TABLE "collations" ALTER COLUMN "text" DROP NOT NULL'],
     );
+  });
+
+  (store === 'SQLite' ? describe.skip : describe)('an enum', () => {
+    it('has no collation when it replaces a text', async () => {
+      const source = await commandDataSource(loadConfig(testStore.environment), [Enum]).initialize();
+      const runner = source.createQueryRunner();
+      await runner.query(
+        `CREATE TABLE enums (id serial PRIMARY KEY, status ${columnTypes(runner).text} NOT NULL)`,
+      );
+      await runner.release();
+
+      const { upQueries } = await source.driver.createSchemaBuilder().log();
+      const changes = upQueries.map(({ query }) => query).filter((query) => query.includes('"enums'));
+      for (const change of changes) await source.query(change);
+      await source.destroy();
+
+      expect(changes.join()).toContain('ADD "status" "public"."enums_status_enum" NOT NULL');
+      expect(changes.join()).not.toContain('COLLATE');
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -30,6 +30,25 @@ export class CopyOfProject {
     const { code, output } = await this.run(command, ...parameters);
     if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
     return output;
+  }
+
+  write(file: string, text: string): void {
+    const path = join(this.folder, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+
+  /** Replaces the first match of each place. @throws Error if a place does not exist */
+  edit(file: string, changes: readonly (readonly [place: RegExp, text: string])[]): void {
+    const path = join(this.folder, file);
+    const text = changes.reduce(
+      (before, [place, replacement]) => {
+        if (!place.test(before)) throw new Error(`${file} has no place ${place}`);
+        return before.replace(place, replacement);
+      },
+      readFileSync(path, 'utf8'),
+    );
+    writeFileSync(path, text);
   }
 
   remove(): void {

@@ -4,13 +4,13 @@
  * another module uses. All checks pass, and so do the tests of what this touches, without a change to a file of the
  * platform or of its tests. Part of `npm run test:system`.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 
 /** Of the modules, and of what knows all modules, fields, subscribers and handlers. */
 const TESTS = [
-  'notes',
+  'invoices',
   'comments',
   'roles',
   'test/posts',
@@ -80,7 +80,7 @@ class LoggingInterceptor implements NestInterceptor {
 class SearchIndex {
   private readonly logger = new Logger(SearchIndex.name);
 
-  @OnDurableEvent({ name: 'search-index', types: ['note.created', 'note.updated', 'note.deleted'] })
+  @OnDurableEvent({ name: 'search-index', types: ['invoice.created', 'invoice.updated', 'invoice.deleted'] })
   index({ type, subject }: StoredEvent): void {
     this.logger.log(\`\${type} \${subject}\`);
   }
@@ -125,13 +125,13 @@ export class PostSubtitle1999000000000 implements MigrationInterface {
 
 const copy = new CopyOfProject();
 try {
-  await make('notes', 'text:text rating:int? status:enum(open,done)');
+  await make('invoices', 'text:text rating:int? status:enum(open,done)');
   if (existsSync('src/posts')) {
     await make('comments', 'text:text', '--parent', 'posts', '--owner', 'account');
     addSubtitle();
   }
-  write('src/first-day/first-day.module.ts', MODULE);
-  edit('src/app.module.ts', [
+  copy.write('src/first-day/first-day.module.ts', MODULE);
+  copy.edit('src/app.module.ts', [
     [/(?=\n\/\*\*\n \* All modules)/, `import { FirstDayModule } from './first-day/first-day.module.js';\n`],
     [/(?<=\n    AuditModule,)/, '\n    FirstDayModule,'],
   ]);
@@ -141,6 +141,8 @@ try {
   await copy.mustRun('npm', 'run', '--silent', 'format');
   await copy.mustRun('npm', 'run', '--silent', 'contracts');
   await copy.mustRun('npm', 'run', '--silent', 'check:code');
+  const schema = readFileSync(join(copy.folder, 'schema.gql'), 'utf8');
+  if (!schema.includes('Creates an invoice')) throw new Error('The schema has the wrong article of invoices');
   console.log('npm run check:code passes');
   await copy.mustRun('npx', 'jest', '--silent', ...TESTS);
   console.log('The tests of what they touch pass');
@@ -157,14 +159,14 @@ function make(...parameters: string[]): Promise<string> {
 
 /** The places that docs/extending.md names. */
 function addSubtitle(): void {
-  write('src/platform/database/migrations/1999000000000-post-subtitle.ts', MIGRATION);
-  edit('src/posts/post.entity.ts', [
+  copy.write('src/platform/database/migrations/1999000000000-post-subtitle.ts', MIGRATION);
+  copy.edit('src/posts/post.entity.ts', [
     [
       /(?=\n  @TextColumn\('content'\))/,
       `\n  @TextColumn('subtitle', { nullable: true })\n  subtitle!: string | null;\n`,
     ],
   ]);
-  edit('src/posts/post.view.ts', [
+  copy.edit('src/posts/post.view.ts', [
     [
       /(?=\n  \/\*\* In GraphQL, `PostFieldsResolver`)/,
       `\n  @Field(() => String, { nullable: true, description: 'At most 100 characters.' })
@@ -172,34 +174,15 @@ function addSubtitle(): void {
     ],
     [/(?<=\n  title: true,)/, '\n  subtitle: true,'],
   ]);
-  edit('src/posts/post.input.ts', [
+  copy.edit('src/posts/post.input.ts', [
     [
       /(?=\n  @Field\(\{ description: 'At least one character)/,
       `\n  @Field(() => String, { nullable: true, description: 'At most 100 characters.' })
   @ApiProperty({ example: 'Ein Sprichwort' })\n  @Optional()\n  @Text({ max: 100 })\n  subtitle?: string | null;\n`,
     ],
   ]);
-  edit('test/posts.e2e-spec.ts', [
+  copy.edit('test/posts.e2e-spec.ts', [
     [/(?<=\n          title: 'First',)/, '\n          subtitle: null,'],
     [/(?<=\n        'title',)/, `\n        'subtitle',`],
   ]);
-}
-
-function write(file: string, text: string): void {
-  const path = join(copy.folder, file);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-/** @throws Error if a place does not exist */
-function edit(file: string, changes: readonly (readonly [place: RegExp, text: string])[]): void {
-  const path = join(copy.folder, file);
-  const text = changes.reduce(
-    (before, [place, added]) => {
-      if (!place.test(before)) throw new Error(`${file} has no place ${place}`);
-      return before.replace(place, added);
-    },
-    readFileSync(path, 'utf8'),
-  );
-  writeFileSync(path, text);
 }

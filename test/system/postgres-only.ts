@@ -3,7 +3,6 @@
  * PostgreSQL has, with the migration that TypeORM generates, and the contracts, the checks and the tests pass. Part of
  * `npm run test:system`.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { startPostgres } from '../support/postgres-server.ts';
@@ -49,7 +48,7 @@ DATABASE_URL.pathname = 'postgres_only';
 try {
   await postgres.run('DROP DATABASE IF EXISTS postgres_only', 'CREATE DATABASE postgres_only');
   process.env['DATABASE_URL'] = DATABASE_URL.href;
-  edit('package.json', (text) => text.replace(/"databases": \[[^\]]*\]/, '"databases": ["postgres"]'));
+  copy.edit('package.json', [[/"databases": \[[^\]]*\]/, '"databases": ["postgres"]']]);
   await copy.mustRun(
     'npm',
     'run',
@@ -60,11 +59,10 @@ try {
     'text:text due:date? done:boolean?',
   );
   await copy.mustRun('node', 'dist/commands/migrate.js', '--yes');
-  edit('src/notes/note.entity.ts', (text) =>
-    text
-      .replace('import { Entity,', 'import { Column, Entity,')
-      .replace(/(?=\n  @TimestampColumn\('created_at')/, COLUMNS),
-  );
+  copy.edit('src/notes/note.entity.ts', [
+    [/import \{ Entity,/, 'import { Column, Entity,'],
+    [/(?=\n  @TimestampColumn\('created_at')/, COLUMNS],
+  ]);
   await copy.mustRun(
     'npm',
     'run',
@@ -75,7 +73,7 @@ try {
     'src/platform/database/migrations/note-status',
   );
   console.log('The migration is generated');
-  writeFileSync(join(copy.folder, 'test/postgres-only.e2e-spec.ts'), TEST);
+  copy.write('test/postgres-only.e2e-spec.ts', TEST);
   await copy.mustRun('npx', 'prettier', '--write', '--log-level', 'warn', '.');
   for (const check of ['lint', 'types']) await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
 
@@ -115,9 +113,4 @@ try {
 } finally {
   await postgres.stop();
   copy.remove();
-}
-
-function edit(file: string, change: (text: string) => string): void {
-  const path = join(copy.folder, file);
-  writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
