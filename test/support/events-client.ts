@@ -15,6 +15,16 @@ interface EventClientOptions {
   readonly onEvent?: (event: Received) => void;
 }
 
+/** A response other than 200. */
+export class StreamRefused extends Error {
+  readonly response: IncomingMessage;
+
+  constructor(response: IncomingMessage) {
+    super(`The stream got ${response.statusCode}`);
+    this.response = response;
+  }
+}
+
 /** A consumer of the stream that parses it like `EventSource`, but does not reconnect. */
 export class EventClient {
   readonly events: Received[] = [];
@@ -32,7 +42,7 @@ export class EventClient {
       .finally(() => (this.isOver = true));
   }
 
-  /** Opens a stream on a new connection. @throws Error with the status if the response is not 200 */
+  /** Opens a stream on a new connection. @throws StreamRefused if the response is not 200 */
   static async open(
     url: string,
     { lastEventId, headers = {}, onEvent }: EventClientOptions = {},
@@ -44,7 +54,7 @@ export class EventClient {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode === 200) return new EventClient(response, onEvent);
     response.destroy();
-    throw new Error(`The stream got ${response.statusCode}`);
+    throw new StreamRefused(response);
   }
 
   get ids(): string[] {

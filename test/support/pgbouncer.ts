@@ -39,15 +39,16 @@ export async function startPgBouncer(url: string): Promise<{ url: string; stop: 
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const through = Object.assign(new URL(url), { port }).href;
-  await until('PgBouncer accepts connections', () => accepts(through));
-  return {
-    url: through,
-    stop: () => {
-      pooler.kill('SIGKILL');
-      rmSync(folder, { recursive: true });
-    },
+  const stop = () => {
+    pooler.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
   };
+  const through = Object.assign(new URL(url), { port }).href;
+  await until('PgBouncer accepts connections', () => accepts(through)).catch((error: unknown) => {
+    stop();
+    throw error;
+  });
+  return { url: through, stop };
 }
 
 async function accepts(url: string): Promise<boolean> {

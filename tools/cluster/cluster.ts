@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -30,8 +30,8 @@ export interface Build {
 
 /**
  * Two nodes of PostgreSQL under Patroni with etcd, HAProxy, PgBouncer, and three replicas of the service, with the files
- * of `deploy/cluster`, on free ports of this machine and in one folder, which is removed at the end. Started as root, all
- * but the replicas run as `nobody`.
+ * of `deploy/cluster`, on free ports of this machine and in one folder, which is removed at the end. Started as root, they
+ * run as `nobody`.
  */
 export class Cluster {
   readonly folder = mkdtempSync(join(tmpdir(), 'posts-api-cluster-'));
@@ -44,7 +44,12 @@ export class Cluster {
   private readonly ports: Record<'api' | 'writer' | 'pooler' | 'etcd' | 'peers', number>;
   private readonly replicaPorts: readonly number[];
   private readonly identity = identityOfServer();
-  private readonly passwords = { superuser: newSecret(), replication: newSecret(), posts: newSecret() };
+  private readonly passwords = {
+    superuser: newSecret(),
+    replication: newSecret(),
+    rest: newSecret(),
+    posts: newSecret(),
+  };
   private readonly secret = newSecret();
   private readonly programs: Program[] = [];
 
@@ -130,7 +135,11 @@ export class Cluster {
   async startReplica(n: number, { parameters, environment, cwd = process.cwd() }: Build): Promise<void> {
     await this.replicas[n]?.end();
     const port = String(this.replicaPorts[n]);
-    const replica = this.add(`replica${n + 1}`, [process.execPath, ...parameters], {
+    const name = `replica${n + 1}`;
+    const identity = canRead(cwd, this.identity) ? this.identity : {};
+    if (identity !== this.identity) this.report(`${name} runs as root, because nobody else can read ${cwd}`);
+    const replica = this.add(name, [process.execPath, ...parameters], {
+      identity,
       cwd,
       env: { ...environment, ...this.settings, PORT: port },
     });
@@ -202,6 +211,8 @@ export class Cluster {
       PATRONI_SUPERUSER_PASSWORD: this.passwords.superuser,
       PATRONI_REPLICATION_USERNAME: 'replicator',
       PATRONI_REPLICATION_PASSWORD: this.passwords.replication,
+      PATRONI_RESTAPI_USERNAME: 'patroni',
+      PATRONI_RESTAPI_PASSWORD: this.passwords.rest,
     };
   }
 
@@ -247,15 +258,13 @@ export class Cluster {
   private add(
     name: string,
     command: readonly string[],
-    { env = this.environment(), ...options }: { env?: Record<string, string | undefined>; cwd?: string } = {},
+    {
+      cwd = this.folder,
+      env = this.environment(),
+      identity = this.identity,
+    }: { cwd?: string; env?: Record<string, string | undefined>; identity?: Identity } = {},
   ): Program {
-    const isReplica = name.startsWith('replica');
-    const program = new Program(name, command, this.folder, {
-      cwd: this.folder,
-      env,
-      ...(!isReplica && this.identity),
-      ...options,
-    });
+    const program = new Program(name, command, this.folder, { cwd, env, ...identity });
     this.programs.push(program);
     return program;
   }
@@ -284,6 +293,14 @@ export class Cluster {
     if (uid !== undefined) chownSync(join(this.folder, file), uid, gid!);
   }
 }
+
+type Identity = ReturnType<typeof identityOfServer>;
+
+/** Whether a user can read the service in a folder, with its packages. */
+const canRead = (folder: string, identity: Identity): boolean =>
+  ['dist/main.js', 'node_modules/pg/package.json'].every(
+    (file) => spawnSync('test', ['-r', join(folder, file)], identity).status === 0,
+  );
 
 const newSecret = (): string => randomBytes(24).toString('hex');
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../test/support/until.ts';
 import type { Program } from './program.ts';
@@ -41,7 +41,7 @@ export class DatabaseNode {
 
   /** Kills Patroni and PostgreSQL. Its server processes end on their own, as soon as they notice. */
   async kill(): Promise<void> {
-    await this.signal('SIGKILL');
+    if (!(await this.signal('SIGKILL'))) throw new Error(`PostgreSQL of ${this.name} does not run`);
   }
 
   /** For the end of the cluster: PostgreSQL ends with all of its processes, and writes nothing. */
@@ -49,17 +49,23 @@ export class DatabaseNode {
     await this.signal('SIGQUIT');
   }
 
-  private async signal(signal: NodeJS.Signals): Promise<void> {
+  /** @returns whether PostgreSQL was running */
+  private async signal(signal: NodeJS.Signals): Promise<boolean> {
     const pid = this.pid();
     this.patroni.kill();
-    if (pid !== undefined && send(pid, signal))
-      await until(`PostgreSQL of ${this.name} ends`, () => !send(pid, 0));
+    if (pid === undefined || !send(pid, signal)) return false;
+    await until(`PostgreSQL of ${this.name} ends`, () => !send(pid, 0));
+    return true;
   }
 
-  /** Patroni starts PostgreSQL in a session of its own. */
+  /**
+   * Patroni starts PostgreSQL in a session of its own. A file that is left over or half written must not lead to another
+   * process: PostgreSQL runs in the folder of its data.
+   */
   private pid(): number | undefined {
     try {
-      return Number(readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+      const pid = Number(readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+      return pid > 1 && readlinkSync(`/proc/${pid}/cwd`) === this.data ? pid : undefined;
     } catch {
       return undefined;
     }

@@ -17,7 +17,21 @@ const CREATE = 'mutation ($input: CreateSampleInput!) { createSample(input: $inp
 interface Reply {
   readonly status: number;
   readonly headers: Headers;
+  /** Parsed, or the text of what is no JSON. */
   readonly body: any;
+}
+
+interface PostOptions {
+  readonly headers?: Record<string, string>;
+  /** The expected one. */
+  readonly status?: number;
+  /** Called when no replica has got the request. */
+  readonly onRefused?: () => void;
+}
+
+interface TicketRequest {
+  readonly key: string;
+  readonly n: number;
 }
 
 /**
@@ -32,10 +46,10 @@ export class Load {
   /** When writes were acknowledged. */
   private readonly writes: number[] = [];
 
-  /** Ids by text; `undefined` if the request was not acknowledged. */
+  /** Ids by text; `undefined` if a replica may have got the request, and has not acknowledged it. */
   readonly samples = new Map<string, number | undefined>();
-  /** Acknowledged tickets by their key. */
-  readonly tickets = new Map<string, string>();
+  /** Acknowledged tickets by their requests. */
+  readonly tickets = new Map<TicketRequest, string>();
   readonly accounts: string[] = [];
   readonly faults: string[] = [];
   /** Whether a replica is killed: then a request that it was serving is lost. */
@@ -93,7 +107,12 @@ export class Load {
   private async createSample(n: number): Promise<void> {
     const text = `${n} ${randomUUID()}`;
     this.samples.set(text, undefined);
-    const reply = await this.post('samples', '/v1/samples', { text });
+    const reply = await this.post(
+      'samples',
+      '/v1/samples',
+      { text },
+      { onRefused: () => this.samples.delete(text) },
+    );
     if (reply) this.acknowledge('samples', text, reply.body.data.id);
   }
 
@@ -101,22 +120,28 @@ export class Load {
     const text = `${n} ${randomUUID()}`;
     this.samples.set(text, undefined);
     const body = { query: CREATE, variables: { input: { text } } };
-    const reply = await this.post('mutations', '/graphql', body, {}, 200);
+    const options = { status: 200, onRefused: () => this.samples.delete(text) };
+    const reply = await this.post('mutations', '/graphql', body, options);
     if (reply) this.acknowledge('mutations', text, Number(reply.body.data.createSample.id));
   }
 
   /** Repeats the request with its key until there is a response, and then once more. */
   private async createTicket(n: number): Promise<void> {
-    const key = randomUUID();
-    const attempt = () => this.post('tickets', '/v1/tickets', { key, n }, { 'idempotency-key': key });
-    let reply = await attempt();
-    while (!reply) reply = await attempt();
-    const ticket = JSON.stringify(reply.body);
-    this.tickets.set(key, ticket);
+    const request = { key: randomUUID(), n };
+    let ticket = await this.sendTicket(request);
+    while (ticket === undefined) ticket = await this.sendTicket(request);
+    this.tickets.set(request, ticket);
     this.note('tickets');
-    const replay = await attempt();
-    if (replay && JSON.stringify(replay.body) !== ticket)
-      this.faults.push(`The key ${key} gave ${ticket}, and then ${JSON.stringify(replay.body)}`);
+    const replay = await this.sendTicket(request);
+    if (replay !== undefined && replay !== ticket)
+      this.faults.push(`The key ${request.key} gave ${ticket}, and then ${replay}`);
+  }
+
+  /** @returns the response, if there is one */
+  async sendTicket(request: TicketRequest): Promise<string | undefined> {
+    const headers = { 'idempotency-key': request.key };
+    const reply = await this.post('tickets', '/v1/tickets', request, { headers });
+    return reply && JSON.stringify(reply.body);
   }
 
   private async register(): Promise<void> {
@@ -124,7 +149,7 @@ export class Load {
     // Only some registrations from one network get a mail.
     const headers = { 'x-forwarded-for': `198.18.${randomInt(256)}.1` };
     const account = { email, name: 'Ada', password: PASSWORD };
-    const reply = await this.post('accounts', '/auth/register/', account, headers);
+    const reply = await this.post('accounts', '/auth/register/', account, { headers });
     if (!reply) return;
     this.accounts.push(email);
     this.note('accounts');
@@ -135,7 +160,7 @@ export class Load {
     const ids = [...this.samples.values()].filter((id) => id !== undefined);
     if (ids.length === 0) return;
     const id = Math.random() < 0.5 ? ids.at(-1)! : ids[Math.floor(Math.random() * ids.length)]!;
-    if (await this.send('reads', `/v1/samples/${id}`, {}, 200)) this.note('reads');
+    if (await this.send('reads', `/v1/samples/${id}`, {}, { status: 200 })) this.note('reads');
   }
 
   private acknowledge(kind: Kind, text: string, id: number): void {
@@ -149,13 +174,18 @@ export class Load {
     if (kind !== 'reads') this.writes.push(now);
   }
 
-  private post(kind: Kind, path: string, body: object, headers: Record<string, string> = {}, status = 201) {
+  private post(
+    kind: Kind,
+    path: string,
+    body: object,
+    { headers = {}, status = 201, onRefused }: PostOptions = {},
+  ) {
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     };
-    return this.send(kind, path, init, status);
+    return this.send(kind, path, init, { status, onRefused });
   }
 
   /** @returns nothing if the service was unavailable, or the response is not the expected one */
@@ -163,7 +193,7 @@ export class Load {
     kind: Kind,
     path: string,
     init: RequestInit,
-    expected: number,
+    { status, onRefused }: { status: number; onRefused?: (() => void) | undefined },
   ): Promise<Reply | undefined> {
     const reply = await this.request(path, init).catch((error: Error) => error);
     const isLost = reply instanceof Error || reply.status === 502;
@@ -173,12 +203,14 @@ export class Load {
     }
     if (reply instanceof Error) {
       this.faults.push(`${kind}: ${reply.message} ${(reply.cause as Error | undefined)?.message}`);
-    } else if (isUnavailable(reply)) {
+    } else if (isUnavailable(kind, reply)) {
       this.unavailable++;
-    } else if (reply.status === expected && reply.body.errors === undefined) {
+      // The response of the proxy: no replica has got the request.
+      if (!reply.headers.has('x-request-id')) onRefused?.();
+    } else if (reply.status === status && reply.body.errors === undefined) {
       this.served++;
       return reply;
-    } else if (reply.body.error?.code !== 'IDEMPOTENCY_KEY_IN_USE') {
+    } else if (!isInUse(kind, reply)) {
       this.faults.push(`${kind}: ${reply.status} ${JSON.stringify(reply.body)}`);
     }
     await sleep(RETRY);
@@ -188,12 +220,26 @@ export class Load {
   private async request(path: string, init: RequestInit): Promise<Reply> {
     const reply = await this.fetch(path, init);
     const text = await reply.text();
-    return { status: reply.status, headers: reply.headers, body: JSON.parse(text) };
+    return { status: reply.status, headers: reply.headers, body: parse(text) };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 
 /** The only error that clients may get while the database is away: it says when to try again. */
-function isUnavailable({ status, headers, body }: Reply): boolean {
-  const code = body.error?.code ?? body.errors?.[0]?.extensions?.code;
-  return code === 'SERVICE_UNAVAILABLE' && (status === 200 || (status === 503 && headers.has('retry-after')));
+function isUnavailable(kind: Kind, { status, headers, body }: Reply): boolean {
+  if (status === 503) return body.error?.code === 'SERVICE_UNAVAILABLE' && headers.has('retry-after');
+  return (
+    kind === 'mutations' && status === 200 && body.errors?.[0]?.extensions?.code === 'SERVICE_UNAVAILABLE'
+  );
 }
+
+/** Another replica has not yet given up on the first request with the key. */
+const isInUse = (kind: Kind, { status, body }: Reply): boolean =>
+  kind === 'tickets' && status === 409 && body.error?.code === 'IDEMPOTENCY_KEY_IN_USE';

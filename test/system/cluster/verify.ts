@@ -45,21 +45,30 @@ export class Verification {
     );
   }
 
+  /** A ticket for each key, and the same response to the key as before the faults. */
   async tickets(): Promise<void> {
     const reply = (await (await fetch(`${this.url}/v1/tickets`)).json()) as { meta: { total: number } };
     const { size } = this.load.tickets;
     if (reply.meta.total !== size) this.faults.push(`There are ${reply.meta.total} tickets for ${size} keys`);
-    for (const [key, ticket] of this.load.tickets) {
+    for (const [request, ticket] of this.load.tickets) {
       const { id } = JSON.parse(ticket).data as { id: number };
       const found = await (await fetch(`${this.url}/v1/tickets/${id}`)).text();
-      if (found !== ticket) this.faults.push(`The ticket of the key ${key} was ${ticket}, and is ${found}`);
+      const replay = await this.load.sendTicket(request);
+      if (found !== ticket || replay !== ticket)
+        this.faults.push(`The key ${request.key} gave ${ticket}, now ${replay}; stored is ${found}`);
     }
-    console.log(`${size} tickets, one for each key`);
+    console.log(`${size} tickets, one for each key, which gives it again`);
   }
 
-  /** An acknowledged account can log in. Not all of them, because a login takes long. */
-  async accounts(count = 40): Promise<void> {
+  /**
+   * All acknowledged accounts are stored, and some of them log in: a login takes long.
+   *
+   * @param stored e-mail addresses
+   */
+  async accounts(stored: ReadonlySet<string>, count = 40): Promise<void> {
     const { accounts } = this.load;
+    for (const email of accounts)
+      if (!stored.has(email)) this.faults.push(`The acknowledged account ${email} is lost`);
     for (let n = 0; n < count; n++) {
       const email = accounts[Math.floor((n / count) * accounts.length)]!;
       const body = JSON.stringify({ email, password: PASSWORD });
