@@ -52,7 +52,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 };
 
 const TEXTS = '{*,{src,test,bench,examples,docs,deploy,web}/**/*}.{ts,tsx,js,md,html,yaml,yml,json}';
-const EXCLUDED = ['package*.json', '**/migrations/*', '**/decisions/*', '**/*.d.ts'];
+const EXCLUDED = ['**/package*.json', '**/migrations/*', '**/decisions/*', '**/*.d.ts'];
 
 /** @throws InputError with the list of what a person has to do to remove a part; nothing if there is no such part */
 export function rejectPart(name: string): void {
