@@ -20,7 +20,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       'src/platform/graphql/**/*.ts',
       'src/**/*.{resolver,connection}.ts',
       'src/events/graphql/*.ts',
-      'public/playground/*.*',
+      'public/playground/*.{html,css,js}',
       'schema.gql',
       'docs/graphql.md',
       'test/*graphql*.ts',
