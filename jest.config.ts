@@ -67,7 +67,7 @@ export const PROJECT = {
 const config: Config = {
   ...RUN,
   maxWorkers: WORKERS,
-  reporters: ['default', '<rootDir>/test/jest/slowest-files.ts'],
+  reporters: ['default', '<rootDir>/test/jest/progress.ts'],
   projects: [
     // Projects with the same runner share processes. They run in this order.
     {

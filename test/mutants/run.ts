@@ -1,0 +1,190 @@
+/**
+ * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
+ * reach the place of each on SQLite, until one fails. Each fault that no test notices is a test that is missing, or is
+ * listed in equivalent.json with a sentence that says why nobody can notice it.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import { CopyOfProject } from '../support/copy-of-project.ts';
+import { choose, type Fault, faultsIn, plant } from './plant.ts';
+import type { Job, Outcome } from './worker.ts';
+
+const ROOMS = [
+  'posts',
+  'users',
+  'orders',
+  'platform/idempotency',
+  'platform/changes',
+  'webhooks',
+  'accounts',
+  'auth',
+  'platform/database',
+  'platform/http',
+];
+/** Of earlier runs. A fault is tried again when its file has changed before it, or with `--again`. */
+const RESULTS = 'node_modules/.cache/mutants.json';
+/** How many faults a process tries: one that leaves something behind spoils the others at most. */
+const BATCH = 20;
+/** After how long a fault counts as noticed, because the tests do not end, in milliseconds. */
+const HANGS = 180_000;
+
+interface Result {
+  readonly caught: boolean;
+  readonly by: string;
+}
+
+const { values } = parseCommandLine(
+  `Usage: npm run test:mutants [-- --faults 45 --rooms NAMES --again]
+
+  --faults  how many for each room (45)
+  --rooms   only these, separated by commas: ${ROOMS.join(', ')}
+  --again   tries again what survived in an earlier run`,
+  {
+    options: {
+      faults: { type: 'string', default: '45' },
+      rooms: { type: 'string', default: ROOMS.join() },
+      again: { type: 'boolean', default: false },
+    },
+  },
+);
+const faults = values.rooms.split(',').flatMap((room) => {
+  const files = globSync(`src/${room}/**/*.ts`, { exclude: ['**/*.spec.ts', '**/migrations/**'] });
+  return choose(
+    files.flatMap((file) => faultsIn(file, readFileSync(file, 'utf8'))),
+    Number(values.faults),
+  );
+});
+const equivalents: Record<string, string> = JSON.parse(readFileSync('test/mutants/equivalent.json', 'utf8'));
+const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
+const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
+const open = faults.filter((fault) => isOpen(fault));
+
+const copy = new CopyOfProject();
+symlinkSync(resolve('dist'), join(copy.folder, 'dist'));
+process.once('exit', () => copy.remove());
+const numbers = new Map(faults.map((fault, n) => [fault, n]));
+for (const [file, own] of Map.groupBy(faults, (fault) => fault.file))
+  copy.write(file, plant(readFileSync(file, 'utf8'), own, numbers));
+
+if (open.length > 0) {
+  console.log(`${open.length} faults to plant; first, all tests run without one`);
+  const reaching = await findTests();
+  for (let rest = open; rest.length > 0;)
+    rest = await tryBatch(rest.slice(0, BATCH), rest.slice(BATCH), reaching);
+}
+report();
+process.exit(0);
+
+/** @returns the test files that reach each fault, the quickest first */
+async function findTests(): Promise<(fault: Fault) => string[]> {
+  const files = globSync('{src,test}/**/*.{spec,e2e-spec}.ts', {
+    exclude: ['test/{extra,recipes,system}/**', 'test/jest/**', 'test/mutants/**'],
+  });
+  const outcomes: Outcome[] = [];
+  await work(
+    files.map((file) => ({ fault: -1, files: [file] })),
+    (outcome) => progress('test files', outcomes.push(outcome), files.length),
+  );
+  const broken = outcomes.filter(({ failed }) => failed !== undefined);
+  if (broken.length > 0)
+    console.log(
+      `Left out, because they fail without a fault: ${broken.map(({ failed }) => failed).join(', ')}`,
+    );
+  const usable = outcomes
+    .filter(({ failed }) => failed === undefined)
+    .toSorted((a, b) => a.seconds - b.seconds);
+  return (fault) => {
+    const places = fault.isStatic ? faults.filter(({ file }) => file === fault.file) : [fault];
+    const ids = new Set(places.map((place) => numbers.get(place)!));
+    return usable.filter(({ reached }) => reached.some((n) => ids.has(n))).map(({ job }) => job.files[0]!);
+  };
+}
+
+/** @returns what is left to try: what could not be decided comes again */
+async function tryBatch(
+  batch: Fault[],
+  rest: Fault[],
+  reaching: (fault: Fault) => string[],
+): Promise<Fault[]> {
+  const [first] = batch;
+  // Decided when modules are loaded: in a process of its own.
+  const own = batch.findIndex(({ isStatic }) => isStatic);
+  if (own > 0) return tryBatch(batch.slice(0, own), [...batch.slice(own), ...rest], reaching);
+  const now = own === 0 ? [first!] : batch;
+  const outcomes: Outcome[] = [];
+  const jobs = now.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
+  await work(jobs, (outcome) => outcomes.push(outcome));
+  // A file that also fails without a fault proves nothing.
+  const noticing = [...new Set(outcomes.flatMap(({ failed }) => failed ?? []))];
+  const spoiled = new Set<string>();
+  if (now.length > 1)
+    await work(
+      noticing.map((file) => ({ fault: -1, files: [file] })),
+      ({ failed }) => failed !== undefined && spoiled.add(failed),
+    );
+  for (const { job, failed } of outcomes) {
+    if (failed !== undefined && spoiled.has(failed)) continue;
+    results.set(faults[job.fault]!.key, {
+      caught: failed !== undefined,
+      by: failed ?? `${job.files.length} files`,
+    });
+  }
+  const hanging = now[outcomes.length];
+  if (hanging) results.set(hanging.key, { caught: true, by: 'no end' });
+  save();
+  const left = own === 0 ? [...batch.slice(1), ...rest] : [...batch.slice(outcomes.length + 1), ...rest];
+  progress('faults', open.length - left.length, open.length);
+  return left;
+}
+
+/** Runs jobs in a process of their own, until the first that does not end. */
+async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void): Promise<void> {
+  if (jobs.length === 0) return;
+  const worker: ChildProcess = fork(join(copy.folder, 'test/mutants/worker.ts'), {
+    execArgv: ['--no-warnings'],
+    env: { ...process.env, MUTANT: String(jobs[0]!.fault) },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const restart = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => worker.kill('SIGKILL'), HANGS);
+  };
+  worker.on('message', (message: 'ready' | Outcome) => {
+    restart();
+    if (message === 'ready') worker.send(jobs);
+    else onOutcome(message);
+  });
+  restart();
+  await once(worker, 'exit');
+  clearTimeout(timer);
+}
+
+function progress(what: string, done: number, all: number): void {
+  if (process.stdout.isTTY || done % 20 === 0 || done === all) console.log(`${done} of ${all} ${what}`);
+}
+
+function save(): void {
+  mkdirSync(join(RESULTS, '..'), { recursive: true });
+  writeFileSync(RESULTS, JSON.stringify([...results]));
+}
+
+function report(): void {
+  const survived = faults.filter(({ key }) => results.get(key)?.caught === false);
+  const [equivalent, missed] = [
+    survived.filter(({ key }) => key in equivalents),
+    survived.filter(({ key }) => !(key in equivalents)),
+  ];
+  for (const { file, line, kind, key } of missed)
+    console.log(`${file}:${line} ${kind} (${key}): ${results.get(key)!.by}`);
+  const caught = faults.length - survived.length;
+  console.log(
+    `${faults.length} faults: ${caught} caught, ${missed.length} survived, ${equivalent.length} equivalent`,
+  );
+  console.log(
+    `${((100 * caught) / (faults.length - equivalent.length)).toFixed(1)} % of those that are no equivalents are caught`,
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * Runs test files with one fault after the other, in the process that has loaded the application. `run.ts` starts it in a
+ * copy of the project that has the faults, and gets a message for each result.
+ */
+import { runCLI } from 'jest';
+import { PROJECT, RUN } from '../../jest.config.ts';
+import setUp, { tearDown } from '../jest/global-setup.ts';
+
+export interface Job {
+  /** The fault, or -1 for none. */
+  readonly fault: number;
+  readonly files: readonly string[];
+}
+
+export interface Outcome {
+  readonly job: Job;
+  /** The first file with a failure. */
+  readonly failed: string | undefined;
+  /** The faults whose places the files have reached. */
+  readonly reached: readonly number[];
+  readonly seconds: number;
+}
+
+const { globalSetup: _, globalTeardown: __, ...project } = PROJECT;
+const config = {
+  ...project,
+  testTimeout: 30_000,
+  waitForUnhandledRejections: RUN.waitForUnhandledRejections,
+  testEnvironment: '<rootDir>/test/mutants/environment.ts',
+  transformIgnorePatterns: [...project.transformIgnorePatterns, '<rootDir>/test/mutants/'],
+  testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
+};
+const reached = new Set<number>();
+let planted = Number(process.env['MUTANT'] ?? -1);
+Object.assign(globalThis, { fault: (n: number) => reached.add(n) && n === planted });
+
+const watch = { watch: false, watchAll: false } as Parameters<typeof tearDown>[0];
+// Builds the project, not the copy: processes that tests start have no faults.
+await setUp({ collectCoverage: false } as Parameters<typeof setUp>[0]);
+process.chdir(PROJECT.rootDir);
+process.on('message', (jobs: readonly Job[]) => void run(jobs));
+process.once('disconnect', () => process.exit(1));
+process.send!('ready');
+
+async function run(jobs: readonly Job[]): Promise<void> {
+  for (const job of jobs) {
+    planted = job.fault;
+    reached.clear();
+    const start = performance.now();
+    let failed: string | undefined;
+    for (const file of job.files) {
+      if (!(await passes(file))) {
+        failed = file;
+        break;
+      }
+    }
+    const outcome: Outcome = {
+      job,
+      failed,
+      reached: [...reached],
+      seconds: (performance.now() - start) / 1000,
+    };
+    process.send!(outcome);
+  }
+  await tearDown(watch);
+  process.exit(0);
+}
+
+/** Whether all tests of a file pass on SQLite. */
+async function passes(file: string): Promise<boolean> {
+  const argv = {
+    _: [file],
+    $0: 'jest',
+    config: JSON.stringify(config),
+    runInBand: true,
+    runTestsByPath: true,
+    reporters: [],
+    silent: true,
+    testNamePattern: '^(?!.*PostgreSQL)',
+  };
+  const { results } = await runCLI(argv, ['.']);
+  return results.success;
+}
