@@ -88,6 +88,8 @@ describe('a member that is named as one of the class of the input', () => {
     '/v1/tickets',
     ...operations
       .filter(({ method, path }) => method === 'GET' && !/\{|stream$/.test(path))
+      // Others have no class of the input, and may respond differently each time.
+      .filter(({ operation }) => operation.parameters?.some((each: any) => each.in === 'query'))
       .map(({ path }) => path),
   ])('is ignored in the query of GET %s', async (path) => {
     const { status, body } = await api.get(path);

@@ -30,6 +30,11 @@ async function start(settings: Record<string, string> = {}): Promise<{ api: Test
   return { api: new TestApi(app, config, () => store.remove()), url: await app.getUrl() };
 }
 
+async function listen(api: TestApi): Promise<{ api: TestApi; url: string }> {
+  await api.app.listen(0, '127.0.0.1');
+  return { api, url: await api.app.getUrl() };
+}
+
 const subscribe = (client: ReturnType<typeof createClient>): any[] => {
   const errors: any[] = [];
   client.subscribe(
@@ -425,11 +430,13 @@ describe('WebSockets', () => {
 });
 
 describe('an upgrade at an unknown path', () => {
-  it('is rejected with a request id and the rest of the limit', async () => {
-    const api = await startApi(ANY_STORE, { RATE_LIMIT: '3/3600' });
-    await api.app.listen(0, '127.0.0.1');
+  it.each([
+    ['no gateway', async () => listen(await startApi(ANY_STORE, { RATE_LIMIT: '3/3600' }))],
+    ['a gateway at another path', () => start({ RATE_LIMIT: '3/3600' })],
+  ])('is rejected with a request id and the rest of the limit: with %s', async (_, startService) => {
+    const { api, url } = await startService();
 
-    const reply = await tryUpgrade(`${await api.app.getUrl()}/nowhere`);
+    const reply = await tryUpgrade(`${url}/nowhere`);
     expect(reply).toBeError('NOT_FOUND');
     expect(reply!.headers).toMatchObject({
       'x-request-id': expect.any(String),

@@ -21,7 +21,7 @@ interface Recipe {
   readonly edits?: Readonly<Record<string, (text: string) => string>>;
 }
 
-const own = (name: string): string[] => [`${name}/*.ts`, `${name}.e2e-spec.ts`];
+const own = (name: string): string[] => [`${name}/*.ts`, `${name}.{e2e-spec,audit}.ts`];
 
 const RECIPES: Readonly<Record<string, Recipe>> = {
   tasks: {
@@ -133,7 +133,7 @@ function filesOf(patterns: readonly string[]): string[] {
 /** Where a file belongs in the service. */
 function targetOf(source: string): string {
   const path = relative(FOLDER, source);
-  return path.endsWith('.e2e-spec.ts') ? `test/${path}` : `src/${path}`;
+  return /\.(e2e-spec|audit)\.ts$/.test(path) ? `test/${path}` : `src/${path}`;
 }
 
 /** The file with the paths of its imports as they are from its place in the service. */

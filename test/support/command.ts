@@ -3,6 +3,13 @@ import { once } from 'node:events';
 import type { CommandCall, CommandResult } from './command-host.js';
 import { environmentOfProcess } from './environment.js';
 
+const running = new Set<ChildProcess>();
+
+/** Kills the commands that a failed test has left running. */
+export function killCommands(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 interface CommandOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Standard input. */
@@ -32,6 +39,8 @@ export async function spawnCommand(
   const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
     env: { ...environmentOfProcess(), ...environment },
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   child.stdin.on('error', () => undefined);
@@ -59,11 +68,13 @@ async function runInHost(call: CommandCall): Promise<CommandResult> {
     throw new Error(`The process of the commands ended with ${code}`);
   });
   const message = once(child, 'message', { signal });
+  running.add(child);
   child.send(call);
   try {
     const [result] = (await Promise.race([message, ended])) as [CommandResult];
     return result;
   } finally {
+    running.delete(child);
     waiting.abort();
     await Promise.allSettled([message, ended]);
   }

@@ -1,16 +1,20 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
 
 const EXCLUDED = new Set(['node_modules', 'dist', 'data', '.git', 'coverage']);
+
+/** Longer than a run of all tests, in milliseconds. */
+const TIMEOUT = 60 * 60_000;
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** A copy of the project that tests may change, with the same dependencies. */
 export class CopyOfProject {
   readonly folder = mkdtempSync(join(tmpdir(), 'posts-api-copy-'));
+  private readonly running = new Set<ChildProcess>();
 
   constructor() {
     cpSync('.', this.folder, { recursive: true, filter: (file) => !EXCLUDED.has(basename(file)) });
@@ -19,10 +23,31 @@ export class CopyOfProject {
 
   /** @returns the exit code and the output */
   async run(command: string, ...parameters: string[]): Promise<{ code: number; output: string }> {
-    return run(command, parameters, { cwd: this.folder, maxBuffer: 64 * 1024 * 1024 }).then(
-      ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
-      ({ code, stdout, stderr }) => ({ code, output: stdout + stderr }),
-    );
+    // In a process group of its own, which is killed with all that the command has started.
+    const child = spawn(command, parameters, {
+      cwd: this.folder,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.running.add(child);
+    // Ctrl-C of the terminal does not reach the group.
+    const stop = (signal: NodeJS.Signals) => {
+      this.stop();
+      process.kill(process.pid, signal);
+    };
+    for (const signal of SIGNALS) process.once(signal, stop);
+    const timer = setTimeout(() => this.stop(), TIMEOUT);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    try {
+      const [code] = (await once(child, 'close')) as [number | null];
+      return { code: code ?? 1, output };
+    } finally {
+      clearTimeout(timer);
+      for (const signal of SIGNALS) process.off(signal, stop);
+      this.running.delete(child);
+    }
   }
 
   /** Like {@link run}, for a command that must succeed. @throws Error with the output */
@@ -51,7 +76,19 @@ export class CopyOfProject {
     writeFileSync(path, text);
   }
 
+  /** Kills the commands that a failed test has left running, too. */
   remove(): void {
-    rmSync(this.folder, { recursive: true });
+    this.stop();
+    rmSync(this.folder, { recursive: true, maxRetries: 5 });
+  }
+
+  private stop(): void {
+    for (const { pid } of this.running) {
+      try {
+        process.kill(-pid!, 'SIGKILL');
+      } catch {
+        // It has just ended.
+      }
+    }
   }
 }

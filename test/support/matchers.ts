@@ -1,6 +1,7 @@
 import { afterAll, expect } from '@jest/globals';
 import { type ErrorCode, ERRORS } from '../../src/platform/http/errors/errors.js';
 import type { Reply } from './api.js';
+import { killCommands } from './command.js';
 import { killServices } from './service.js';
 
 const retriable = (code: ErrorCode) =>
@@ -12,7 +13,10 @@ const challengeOf = (code: ErrorCode) =>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-afterAll(killServices);
+afterAll(() => {
+  killServices();
+  killCommands();
+});
 
 expect.extend({
   toHaveStatus(reply: Reply, status: number) {

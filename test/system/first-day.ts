@@ -22,7 +22,10 @@ const TESTS = [
   'event-subscribers',
   'idempotency.e2e',
   'inputs',
+  'make-module',
   'metrics',
+  'playground',
+  'security-log',
   'units-of-work',
   'taken-names',
 ];

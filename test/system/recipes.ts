@@ -1,16 +1,33 @@
 /**
- * Adds every recipe to a copy of the project by its command, as docs/recipes.md says: all checks and the tests of the
- * recipes pass, without Redis, too. Then it makes the files of the image as the Dockerfile does, starts the service from
+ * Adds every recipe to a copy of the project by its command, as docs/recipes.md says, next to made modules: all checks pass,
+ * and so do the tests of the recipes, without Redis, too, and the platform's tests of what recipes have an effect on,
+ * without a change to a file of either. Then it makes the files of the image as the Dockerfile does, starts the service from
  * them, and runs the command of a recipe meanwhile.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
 
 const CHECKS = ['lint', 'types', 'boundaries', 'dead-code', 'openapi'];
+
+/** Of the platform, where recipes and modules of a team have made tests red, or could: they touch what these test. */
+const OF_THE_PLATFORM = [
+  'audit-routes',
+  'bodies',
+  'graphql-http',
+  'health',
+  'inputs',
+  'make-module',
+  'playground',
+  'recipes/application',
+  'recipes/graphql/(federation|subscriptions)',
+  'reference',
+  'security-log',
+  'websockets',
+].map((name) => `test/${name}`);
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -22,6 +39,8 @@ try {
   const names = [...help.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
   await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', ...names);
   console.log(`${names.join(', ')} are added`);
+  await make('invoices', 'text:text rating:int? status:enum(open,done)');
+  if (existsSync('src/posts')) await make('comments', '--parent', 'posts', '--owner', 'account');
   await copy.mustRun('npm', 'run', '--silent', 'format');
   await copy.mustRun('npm', 'run', '--silent', 'contracts');
   for (const check of CHECKS) {
@@ -29,8 +48,9 @@ try {
     console.log(`check:${check} passes with the recipes`);
   }
 
-  const tests = names.flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
-  await test(...tests, 'test/fill-command', 'test/reference');
+  const modules = [...names, 'invoices', 'comments'];
+  const tests = modules.flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
+  await test(...tests, 'test/fill-command', ...OF_THE_PLATFORM);
   // Those of the modules that are registered do not run a second time.
   await test('test/recipes/guide', '--passWithNoTests');
   await test('test/database', '-t', 'schema that the entities describe');
@@ -56,6 +76,10 @@ try {
 } finally {
   copy.remove();
   rmSync(data, { recursive: true });
+}
+
+function make(...parameters: string[]): Promise<string> {
+  return copy.mustRun('npm', 'run', '--silent', 'make:module', '--', ...parameters);
 }
 
 function inCopy(path: string): string {

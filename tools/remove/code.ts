@@ -171,7 +171,9 @@ const isLink = (node: ts.Node): node is ts.CallExpression & { expression: ts.Pro
 
 /** An array whose elements belong together: a row of a table, or what is destructured. */
 function isRow(array: ts.ArrayLiteralExpression): boolean {
-  if (ts.isArrayLiteralExpression(array.parent)) return true;
+  let { parent } = array;
+  while (ts.isConditionalExpression(parent)) parent = parent.parent;
+  if (ts.isArrayLiteralExpression(parent)) return true;
   let node: ts.Node = array;
   while (ts.isExpression(node)) node = node.parent;
   return ts.isVariableDeclaration(node) && ts.isArrayBindingPattern(node.name);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApolloFederationDriver, type ApolloFederationDriverConfig } from '@nestjs/apollo';
-import { Global, Injectable, Module, VersioningType } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
 import {
   Directive,
   Field,
@@ -13,12 +13,11 @@ import {
 } from '@nestjs/graphql';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
+import { appOptions, initApp } from '../../../src/app.js';
 import { AppModule } from '../../../src/app.module.js';
 import { Public } from '../../../src/platform/access/index.js';
 import { AuthModule } from '../../../src/auth/auth.module.js';
 import { createFastifyAdapter } from '../../../src/platform/http/edge/fastify-adapter.js';
-import { registerPipeline } from '../../../src/pipeline.js';
-import { createLogger } from '../../../src/platform/operations/create-logger.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { GraphqlModule } from '../../../src/platform/graphql/graphql.module.js';
 import { GraphqlOptions } from '../../../src/platform/graphql/graphql.options.js';
@@ -103,14 +102,9 @@ describe.each(STORES)('a federated subgraph on %s', (store) => {
       .overrideModule(GraphqlModule)
       .useModule(SubgraphModule)
       .compile();
-    app = module.createNestApplication<NestFastifyApplication>(createFastifyAdapter(config), {
-      logger: createLogger(config),
-      bodyParser: false,
-    });
-    app.enableVersioning({ type: VersioningType.URI });
-    await registerPipeline(app);
-    await app.init();
-    await app.getHttpAdapter().getInstance().ready();
+    app = await initApp(
+      module.createNestApplication<NestFastifyApplication>(createFastifyAdapter(config), appOptions(config)),
+    );
   });
   afterAll(async () => {
     await app.close();

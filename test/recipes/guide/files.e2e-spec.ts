@@ -13,13 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-async function upload(bytes: Buffer<ArrayBuffer>, headers: Record<string, string>) {
+async function upload(bytes: Buffer<ArrayBuffer>, headers: Record<string, string>, url = '/v1/files') {
   const form = new FormData();
   form.set('file', new Blob([bytes]), 'file.bin');
   const request = new Request('http://localhost', { method: 'POST', body: form });
   return api.send({
     method: 'POST',
-    url: '/v1/files',
+    url,
     headers: { ...headers, 'content-type': request.headers.get('content-type')! },
     payload: Buffer.from(await request.arrayBuffer()),
   });
@@ -40,4 +40,9 @@ it('rejects a large file, an unknown file, and an anonymous request', async () =
   expect(await upload(randomBytes(10 * 1024 * 1024 + 1), account)).toBeError('PAYLOAD_TOO_LARGE');
   expect(await upload(randomBytes(1), {})).toBeError('UNAUTHENTICATED');
   expect(await api.get(`/v1/files/${randomUUID()}`, account)).toBeError('NOT_FOUND');
+});
+
+it('rejects forms at all other paths, as without it', async () => {
+  for (const url of ['/auth/login/', '/graphql'])
+    expect(await upload(randomBytes(1), account, url)).toBeError('UNSUPPORTED_MEDIA_TYPE');
 });

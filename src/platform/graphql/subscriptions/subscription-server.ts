@@ -7,7 +7,7 @@ import type { Disposable } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
 import { AppError } from '../../http/errors/errors.js';
-import { Upgrades } from '../../http/edge/upgrades.js';
+import { NO_WEBSOCKET, Upgrades } from '../../http/edge/upgrades.js';
 import { Config } from '../../config/config.js';
 import { SubscriptionOptions } from './subscription-options.js';
 
@@ -74,7 +74,7 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     // Node emits upgrades only if there is a listener.
     http.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
       if (http.listenerCount('upgrade') > 1) return;
-      this.upgrades.reject(request, socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
+      this.upgrades.reject(request, socket, new AppError('NOT_FOUND', NO_WEBSOCKET));
     });
   }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
-import type { AppError } from '../errors/errors.js';
+import { AppError } from '../errors/errors.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { RateLimiter } from '../rate-limiter.js';
 import { SecurityEvents } from '../security-events.js';
@@ -14,6 +14,9 @@ import { ConnectionLimit } from './connection-limit.js';
 import { addressBehind, rememberAddress, toRequest } from '../request-of.js';
 import { rejectConnection } from './reject-connection.js';
 import { checkHandshake, checkOrigin } from './websocket-handshake.js';
+
+/** The error of a path that no WebSocket server has. */
+export const NO_WEBSOCKET = 'There is no WebSocket at this path';
 
 type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -79,7 +82,27 @@ export class Upgrades {
     }
     const path = request.url ?? '';
     const [, handler] = [...this.handlers].find(([served]) => served.test(path)) ?? [];
-    (handler ?? passOn)(request, socket, head);
+    if (handler) handler(request, socket, head);
+    else this.passToListeners(request, socket, head, passOn);
+  }
+
+  /** Nest's adapters destroy the socket of a path that is not their own: its client gets a response instead. */
+  private passToListeners(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    passOn: UpgradeHandler,
+  ): void {
+    const destroy = socket.destroy.bind(socket);
+    let isPassing = true;
+    socket.destroy = (error) => {
+      if (!isPassing) return destroy(error);
+      isPassing = false;
+      this.reject(request, socket, new AppError('NOT_FOUND', NO_WEBSOCKET));
+      return socket;
+    };
+    passOn(request, socket, head);
+    isPassing = false;
   }
 
   /** Rejects a request, with the headers that every response has. */

@@ -21,7 +21,16 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../../../../src/platform/http/errors/errors.js';
+import { Changes } from '../../../../src/platform/changes/index.js';
+import { Transactions } from '../../../../src/platform/database/transactions.js';
+import { AppError, ERRORS } from '../../../../src/platform/http/errors/errors.js';
+import { ConfigureRoute } from '../../../../src/platform/http/route-config.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    acceptsForms?: boolean;
+  }
+}
 
 /** The folder that the files are in. */
 const FOLDER = Symbol('folder of files');
@@ -36,9 +45,14 @@ const MAX_SIZE = 10 * 1024 * 1024;
 @ApiExcludeController()
 @Controller({ path: 'files', version: '1' })
 class FilesController {
-  constructor(@Inject(FOLDER) private readonly folder: string) {}
+  constructor(
+    @Inject(FOLDER) private readonly folder: string,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
+  ) {}
 
   @Post()
+  @ConfigureRoute({ acceptsForms: true })
   async upload(@Req() request: FastifyRequest): Promise<{ id: string }> {
     const part = await request.file({ limits: { fileSize: MAX_SIZE, files: 1 } });
     if (!part) throw new AppError('VALIDATION_ERROR', 'The form has no file');
@@ -47,6 +61,7 @@ class FilesController {
     try {
       await pipeline(part.file, createWriteStream(path, { flags: 'wx' }));
       if (part.file.truncated) throw new AppError('PAYLOAD_TOO_LARGE', 'The file is larger than 10 MiB');
+      await this.transactions.run(() => this.changes.record({ subject: `/v1/files/${id}` }));
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -73,6 +88,16 @@ export class FilesModule implements OnModuleInit {
   /** After the steps of the pipeline, which remove the parsers that Fastify has before them. */
   async onModuleInit(): Promise<void> {
     // In a command, there is no HTTP server.
-    await this.host.httpAdapter?.register(multipart as never);
+    if (!this.host.httpAdapter) return;
+    await this.host.httpAdapter.register(multipart as never);
+    // The plugin accepts forms at every path.
+    this.host.httpAdapter.getInstance().addHook('preValidation', (request, _reply, done) => {
+      const isRejected = request.isMultipart() && !request.routeOptions.config.acceptsForms;
+      done(
+        isRejected
+          ? new AppError('UNSUPPORTED_MEDIA_TYPE', ERRORS.UNSUPPORTED_MEDIA_TYPE.message)
+          : undefined,
+      );
+    });
   }
 }
