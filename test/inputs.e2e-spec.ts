@@ -88,14 +88,17 @@ describe('a member that is named as one of the class of the input', () => {
     '/v1/tickets',
     ...operations
       .filter(({ method, path }) => method === 'GET' && !/\{|stream$/.test(path))
-      // Others have no class of the input, and may respond differently each time.
-      .filter(({ operation }) => operation.parameters?.some((each: any) => each.in === 'query'))
       .map(({ path }) => path),
   ])('is ignored in the query of GET %s', async (path) => {
     const { status, body } = await api.get(path);
     expect(status).toBeLessThan(500);
     for (const member of MEMBERS) {
       const reply = await api.get(`${path}?${member}`);
+      // A handler may have a limit of its own: then it has nothing to do with the query.
+      if (reply.status === 429) {
+        expect(await api.get(path)).toHaveStatus(429);
+        break;
+      }
       expect([member, reply.status, reply.body]).toEqual([member, status, body]);
     }
   });
