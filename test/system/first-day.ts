@@ -126,6 +126,12 @@ export class PostSubtitle1999000000000 implements MigrationInterface {
 }
 `;
 
+const taken = ['invoices', 'comments', 'roles', 'first-day'].filter((name) => existsSync(`src/${name}`));
+if (taken.length > 0) {
+  console.log(`SKIPPED: a first day, because the service has modules with its names: ${taken.join(', ')}`);
+  process.exit(0);
+}
+
 const copy = new CopyOfProject();
 try {
   await make('invoices', 'text:text rating:int? status:enum(open,done)');

@@ -5,7 +5,7 @@
  * them, and runs the command of a recipe meanwhile.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
@@ -28,6 +28,14 @@ const OF_THE_PLATFORM = [
   'security-log',
   'websockets',
 ].map((name) => `test/${name}`);
+
+const taken = [...readdirSync('test/recipes/guide'), 'invoices', 'comments'].filter((name) =>
+  existsSync(`src/${name}`),
+);
+if (taken.length > 0) {
+  console.log(`SKIPPED: all recipes, because the service has modules with their names: ${taken.join(', ')}`);
+  process.exit(0);
+}
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
