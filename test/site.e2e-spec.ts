@@ -332,6 +332,9 @@ describe('the pages', () => {
       ['pagination', 'posts#the-list'],
       ['idempotency key', 'idempotency'],
       ['JWT_SECRET', 'configuration#jwt_secret'],
+      ['How do I delete an account', 'accounts#deleting-an-account'],
+      ['page through posts', 'posts#the-list'],
+      ['idempotancy', 'idempotency'],
     ])('find the guide first, and decisions last: %s', async (query, guide) => {
       const page = await browser.newPage();
       await page.goto(`${await api.app.getUrl()}/guides`);

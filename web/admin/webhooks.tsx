@@ -25,7 +25,7 @@ import {
 import { api, read, type Schemas } from '../shared/api.js';
 import { Secret, useDialogs } from '../shared/dialogs.js';
 import { EditToolbar, SafeEdit } from './safe-edit.js';
-import { Deliveries } from './deliveries.js';
+import { Deliveries, LastDelivery } from './deliveries.js';
 import { loadEventTypes } from './event-types.js';
 import { Pages } from './pagination.js';
 
@@ -36,9 +36,13 @@ const WebhookList = (): ReactNode => (
     <Datagrid rowClick="edit" bulkActionButtons={false}>
       <NumberField source="id" label="ID" sortable={false} />
       <TextField source="url" label="URL" sortable={false} />
-      <FunctionField label="Types" render={({ types }: Webhook) => types.join(', ')} />
+      <FunctionField
+        label="Types"
+        render={({ types }: Webhook) => (types.includes('*') ? 'all' : types.join(', '))}
+      />
       <TextField source="description" sortable={false} />
       <BooleanField source="active" sortable={false} />
+      <FunctionField label="Last delivery" render={({ id }: Webhook) => <LastDelivery webhook={id} />} />
       <EditButton label="Open" />
     </Datagrid>
   </List>
@@ -88,7 +92,7 @@ function WebhookCreate(): ReactNode {
 const NewSecret = ({ secret }: { secret: string }): ReactNode => (
   <Alert severity="success" sx={{ width: '100%' }}>
     Copy the secret now. It is shown only once. Your server verifies signatures with it.
-    <Secret label="Secret" value={secret} />
+    <Secret label="Secret" value={secret} autoFocus />
   </Alert>
 );
 
