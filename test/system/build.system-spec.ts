@@ -53,8 +53,17 @@ describe('npm run build', () => {
   it('lets the service start before the app and the guides are built, which are 503 until then', async () => {
     for (const folder of ['app', 'guides']) rmSync(join(copy.folder, 'public', folder), { recursive: true });
     const options = ['--no-warnings', 'tools/build.ts', '--pages-later'];
-    const building = spawn(process.execPath, options, { cwd: copy.folder, stdio: 'ignore' });
-    expect(await once(building, 'exit')).toEqual([0, null]);
+    const buildSoon = async () => {
+      const building = spawn(process.execPath, options, {
+        cwd: copy.folder,
+        stdio: 'ignore',
+        detached: true,
+      });
+      expect(await once(building, 'exit')).toEqual([0, null]);
+      return building.pid!;
+    };
+    // As Ctrl-C does, so that no page is built when the service starts.
+    process.kill(-(await buildSoon()), 'SIGKILL');
     const store = await createStore(ANY_STORE);
     const service = await Service.start(store.environment, main());
     const pages = {
@@ -78,6 +87,7 @@ describe('npm run build', () => {
       expect(await program.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
       expect(await person.text()).toContain(`${what} being built`);
     }
+    await buildSoon();
     for (const path of Object.keys(pages)) {
       while ((await service.fetch(path)).status === 503) await sleep(200);
       expect((await service.fetch(path)).status).toBe(200);
