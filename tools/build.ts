@@ -4,7 +4,7 @@
  * not changed since the last build are not compiled again. An import of a package that production does not have is an
  * error. `npm start` does not wait for the app and the guides: a page of them is 503 until another process has built it.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,11 +31,7 @@ removeAborted();
 mkdirSync('public/guides', { recursive: true });
 if (existsSync('web')) mkdirSync('public/app', { recursive: true });
 else rmSync('public/app', { recursive: true, force: true });
-// In a process of its own: the compiler blocks this one.
-const pages = spawn(process.execPath, ['--no-warnings', 'tools/build-pages.ts'], {
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
-const built = once(pages, 'exit');
+const pages = values['pages-later'] ? undefined : once(buildPages(), 'exit');
 
 for (const [from, to] of Object.entries(VENDOR)) put(`public/${to}`, readFileSync(`node_modules/${from}`));
 for (const [file, document] of servedReferences()) put(`public/reference/${file}`, document);
@@ -49,8 +45,19 @@ const FINGERPRINT = '.fingerprint';
 const fingerprint = fingerprintOfSources();
 if (!existsSync(`dist/${FINGERPRINT}`) || readFileSync(`dist/${FINGERPRINT}`, 'utf8') !== fingerprint)
   compile();
-if (values['pages-later']) pages.unref();
-else if ((await built)[0] !== 0) process.exitCode = 1;
+if (pages !== undefined) {
+  if ((await pages)[0] !== 0) process.exitCode = 1;
+} else if (!process.exitCode) {
+  // Beside the service, which starts sooner when the compiler is alone.
+  buildPages().unref();
+}
+
+/** In a process of its own: the compiler blocks this one. */
+function buildPages(): ChildProcess {
+  return spawn(process.execPath, ['--no-warnings', 'tools/build-pages.ts'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
 
 function compile(): void {
   try {
