@@ -64,7 +64,8 @@ describe('the page of the reference', () => {
       await other.route('**/scalar.js', (route) => loaded.then(() => route.continue()));
       await other.goto(`${url}/docs`, { waitUntil: 'commit' });
       const line = other.locator('.loading');
-      await line.getByText('Loading the reference').waitFor();
+      await line.waitFor();
+      expect(await line.textContent()).toBe('Loading the reference …');
       load();
       await other.waitForSelector('h1');
       await line.waitFor({ state: 'hidden' });

@@ -121,7 +121,7 @@ function Actions(): ReactNode {
     );
 
   return (
-    <Stack direction="row" spacing={1} sx={{ p: 1, flexWrap: 'wrap', justifyContent: 'flex-end' }}>
+    <Stack direction="row" spacing={1} useFlexGap sx={{ p: 1, flexWrap: 'wrap', justifyContent: 'flex-end' }}>
       <Button onClick={endLogins}>End logins</Button>
       {permissions === 'superuser' && (
         <>

@@ -158,11 +158,11 @@ export function LastDelivery({ webhook }: { webhook: number }): ReactNode {
   });
   const last = data?.data[0];
   if (last === undefined) return '–';
-  const { status, response_status, error } = last;
+  const { status, response_status } = last;
   return (
     <Stack direction="row" spacing={1} sx={{ alignItems: 'center' }}>
       <Status value={status} />
-      {status !== 'delivered' && <span>{response_status ?? error}</span>}
+      {status !== 'delivered' && <span>{response_status}</span>}
     </Stack>
   );
 }

@@ -15,6 +15,7 @@ import {
   SimpleForm,
   TextField,
   TextInput,
+  Title,
   useNotify,
   useRecordContext,
   useRedirect,
@@ -35,6 +36,7 @@ const WebhookList = (): ReactNode => (
   <List exporter={false} perPage={20} empty={false} pagination={<Pages />}>
     <Datagrid rowClick="edit" bulkActionButtons={false}>
       <NumberField source="id" label="ID" sortable={false} />
+      <FunctionField label="Last delivery" render={({ id }: Webhook) => <LastDelivery webhook={id} />} />
       <TextField source="url" label="URL" sortable={false} />
       <FunctionField
         label="Types"
@@ -42,7 +44,6 @@ const WebhookList = (): ReactNode => (
       />
       <TextField source="description" sortable={false} />
       <BooleanField source="active" sortable={false} />
-      <FunctionField label="Last delivery" render={({ id }: Webhook) => <LastDelivery webhook={id} />} />
       <EditButton label="Open" />
     </Datagrid>
   </List>
@@ -68,6 +69,7 @@ function WebhookCreate(): ReactNode {
   if (created) {
     return (
       <Stack spacing={2} sx={{ p: 2, alignItems: 'flex-start' }}>
+        <Title title="New webhook" />
         <NewSecret secret={created.secret} />
         <Button variant="contained" onClick={() => redirect('edit', 'webhooks', created.id)}>
           I have stored it

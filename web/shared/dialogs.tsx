@@ -132,7 +132,7 @@ export function Secret({ label, value, autoFocus = false }: SecretProps): ReactN
       () => say('The browser does not allow copying here. Select the text, and copy it.', true),
     );
   return (
-    <Stack direction="row" spacing={1} sx={{ maxWidth: 640, alignItems: 'center' }}>
+    <Stack direction="row" spacing={1} sx={{ maxWidth: 640, pt: 1.5, alignItems: 'center' }}>
       <TextField
         size="small"
         fullWidth

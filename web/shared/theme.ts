@@ -20,7 +20,7 @@ const COMMON = {
       styleOverrides: (theme: Theme) => ({ 'a:where(:not([class]))': { color: theme.palette.primary.main } }),
     },
     // It would scroll for a fraction of a pixel, and the keyboard could not.
-    MuiAlert: { styleOverrides: { message: { overflow: 'visible' } } },
+    MuiAlert: { styleOverrides: { message: { flex: 1, overflow: 'visible' } } },
   },
 } satisfies ThemeOptions;
 

@@ -94,7 +94,7 @@ function TwoStepSection(): ReactNode {
       <Typography sx={{ color: 'text.secondary', mb: 2 }}>
         It is on. Recovery codes left: {factors.data.recovery_codes_left}.
       </Typography>
-      <Stack direction="row" spacing={1}>
+      <Stack direction="row" spacing={1} useFlexGap sx={{ flexWrap: 'wrap' }}>
         <Button variant="outlined" onClick={() => setStep({ name: 'new-codes' })}>
           Create new recovery codes
         </Button>
@@ -162,13 +162,13 @@ function RecoveryCodes({ codes, close }: { codes: readonly string[]; close: () =
           p: 2,
           bgcolor: 'action.hover',
           borderRadius: 1,
-          columns: { xs: 1, sm: 2 },
-          maxWidth: 440,
+          columns: '30ch 2',
+          maxWidth: '70ch',
         }}
       >
         {text}
       </Box>
-      <Stack direction="row" spacing={1} sx={{ flexWrap: 'wrap' }}>
+      <Stack direction="row" spacing={1} useFlexGap sx={{ flexWrap: 'wrap' }}>
         <Button variant="outlined" onClick={copy}>
           Copy
         </Button>

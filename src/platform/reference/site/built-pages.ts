@@ -53,7 +53,7 @@ export function sendNotBuilt(
   varyByNavigation(reply);
   if (!isNavigation(request)) throw new AppError('SERVICE_UNAVAILABLE', text);
   const { status, headers } = ERRORS.SERVICE_UNAVAILABLE;
-  return sendHtml(reply.code(status).headers(headers), messagePage('Not built yet', text, config));
+  return sendHtml(reply.code(status).headers(headers), messagePage('Not built yet', `${text}.`, config));
 }
 
 export function sendNotFound(request: FastifyRequest, reply: FastifyReply, config: Config): FastifyReply {
