@@ -19,9 +19,11 @@ describeConsole('the console', (of) => {
     await of().api.accounts.register('blocked@example.com', { name: 'Mallory' });
     const { access } = await of().api.accounts.login('blocked@example.com');
     const { page, errors } = await of().open('/admin/#/accounts');
+    const other = page.getByRole('cell', { name: 'Grace' });
+    await other.waitFor();
     await page.getByPlaceholder('Search').fill('mallory');
     // The search replaces the address of the list: a row that is clicked before would be left again.
-    await page.getByRole('cell', { name: 'Grace' }).waitFor({ state: 'detached' });
+    await other.waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'Mallory' }).click();
     await page.getByRole('button', { name: 'End logins' }).click();
     await confirm(page, 'End the logins');
@@ -45,6 +47,17 @@ describeConsole('the console', (of) => {
       .first()
       .waitFor();
     expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it('goes on, by keyboard, in the page that a link has opened', async () => {
+    const { page } = await of().open('/admin/#/health');
+    await page.getByRole('button', { name: 'Check now' }).waitFor();
+    await page.getByRole('menuitem', { name: 'Accounts' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'Grace' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.getByPlaceholder('Search').evaluate((field) => field.matches(':focus'))).toBe(true);
     await page.close();
   });
 

@@ -9,7 +9,7 @@ describeConsole('orders', (of) => {
     await page.getByText('"item": "Engine"').waitFor();
 
     await page.goto(`${of().url}/account/#/orders`);
-    await page.getByText('"item":"Engine"').waitFor();
+    await page.getByText('item: Engine').waitFor();
     expect(errors).toEqual([]);
     await page.close();
   });

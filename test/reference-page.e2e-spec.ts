@@ -57,6 +57,25 @@ describe('the page of the reference', () => {
       expect(errors).toEqual([]);
     });
 
+    it('says that it loads, or that it cannot', async () => {
+      const other = await browser.newPage();
+      let load = (): void => undefined;
+      const loaded = new Promise<void>((resolve) => (load = resolve));
+      await other.route('**/scalar.js', (route) => loaded.then(() => route.continue()));
+      await other.goto(`${url}/docs`, { waitUntil: 'commit' });
+      const line = other.locator('.loading');
+      await line.waitFor();
+      expect(await line.textContent()).toBe('Loading the reference …');
+      load();
+      await other.waitForSelector('h1');
+      await line.waitFor({ state: 'hidden' });
+
+      await other.route('**/openapi.json', (route) => route.abort());
+      await other.reload();
+      await line.getByText('The reference cannot be loaded now').waitFor();
+      await other.close();
+    });
+
     it('shows samples in several languages', async () => {
       const operation = await openOperation(page, url, 'health/GET/health');
       await operation.getByRole('button', { name: /^Change code sample language/ }).click();

@@ -274,8 +274,20 @@ describe('the pages', () => {
     'have no guide and no file at /guides/%s',
     async (path) => {
       expect(await api.get(`/guides/${path}`)).toBeError('NOT_FOUND');
+      expect(await api.get(`/app/assets/${path}`)).toBeError('NOT_FOUND');
     },
   );
+
+  it('have files of the app that browsers keep for good, because their names change', async () => {
+    const { text } = await api.get('/account/', HTML);
+    const script = await api.get(/(?<=src="\.\.)\/app\/assets\/[^"]+/.exec(text)![0], {
+      'accept-encoding': 'br',
+    });
+    expect(script.headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'br',
+    });
+  });
 
   it('have the guides with and without a trailing slash', async () => {
     for (const path of ['/guides', '/guides/http', '/guides/decisions', '/guides/decisions/0015-pages'])
@@ -320,6 +332,9 @@ describe('the pages', () => {
       ['pagination', 'posts#the-list'],
       ['idempotency key', 'idempotency'],
       ['JWT_SECRET', 'configuration#jwt_secret'],
+      ['How do I delete an account', 'accounts#deleting-an-account'],
+      ['page through posts', 'posts#the-list'],
+      ['idempotancy', 'idempotency'],
     ])('find the guide first, and decisions last: %s', async (query, guide) => {
       const page = await browser.newPage();
       await page.goto(`${await api.app.getUrl()}/guides`);

@@ -20,6 +20,12 @@ describeConsole('the webhooks of the console', (of) => {
     await page.getByRole('button', { name: 'Send a test event' }).click();
     await receiver.at('/hook', 1);
 
+    // The list shows which one fails.
+    await page.getByRole('menuitem', { name: 'Webhooks' }).click();
+    const listed = page.getByRole('row').filter({ hasText: `${receiver.url}/hook` });
+    await listed.getByText('500').waitFor();
+    await listed.getByRole('link', { name: 'Open' }).click();
+
     const deliveries = page.getByRole('region', { name: 'Deliveries' });
     await deliveries.getByLabel('Status').click();
     await page.getByRole('option', { name: 'pending' }).click();

@@ -2,16 +2,15 @@
  * `npm run build`: compiles `src` in a temporary folder and renames it to `dist`, so that a running process
  * never loads a partial build; and creates the files for browsers under `public/`, also compressed. Sources that have
  * not changed since the last build are not compiled again. An import of a package that production does not have is an
- * error. `npm start` does not wait for the guides: the service responds 503 until another process has built them.
+ * error. `npm start` does not wait for the app and the guides: a page of them is 503 until another process has built it.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { buildApp } from './build/app.ts';
 import { compress, put } from './build/files.ts';
-import { swapIn } from './build/folder.ts';
-import { buildGuides } from './build/guides.ts';
+import { removeAborted, swapIn } from './build/folder.ts';
 import { scalarScript, servedReferences } from './build/reference.ts';
 import { ImportError, rejectDevelopmentImports } from './production-imports.ts';
 
@@ -23,12 +22,16 @@ const VENDOR = {
   'react-dom-18/umd/react-dom.production.min.js': 'playground/vendor/react-dom.js',
 };
 
-const { values } = parseCommandLine('Usage: npm run build [-- --guides-later]', {
-  options: { 'guides-later': { type: 'boolean', default: false } },
+const { values } = parseCommandLine('Usage: npm run build [-- --pages-later]', {
+  options: { 'pages-later': { type: 'boolean', default: false } },
 });
 
-// In processes of their own: the compiler blocks this one.
-const pages = Promise.all([buildApp(), values['guides-later'] ? buildGuidesLater() : buildGuides()]);
+removeAborted();
+// A folder says that its pages are there, or will follow.
+mkdirSync('public/guides', { recursive: true });
+if (existsSync('web')) mkdirSync('public/app', { recursive: true });
+else rmSync('public/app', { recursive: true, force: true });
+const pages = values['pages-later'] ? undefined : once(buildPages(), 'exit');
 
 for (const [from, to] of Object.entries(VENDOR)) put(`public/${to}`, readFileSync(`node_modules/${from}`));
 for (const [file, document] of servedReferences()) put(`public/reference/${file}`, document);
@@ -42,7 +45,19 @@ const FINGERPRINT = '.fingerprint';
 const fingerprint = fingerprintOfSources();
 if (!existsSync(`dist/${FINGERPRINT}`) || readFileSync(`dist/${FINGERPRINT}`, 'utf8') !== fingerprint)
   compile();
-await pages;
+if (pages !== undefined) {
+  if ((await pages)[0] !== 0) process.exitCode = 1;
+} else if (!process.exitCode) {
+  // Beside the service, which starts sooner when the compiler is alone.
+  buildPages().unref();
+}
+
+/** In a process of its own: the compiler blocks this one. */
+function buildPages(): ChildProcess {
+  return spawn(process.execPath, ['--no-warnings', 'tools/build-pages.ts'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
 
 function compile(): void {
   try {
@@ -67,13 +82,6 @@ function compile(): void {
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
-}
-
-/** Lets another process build the guides, which takes longer than everything else. The folder says that they will follow. */
-function buildGuidesLater(): void {
-  mkdirSync('public/guides', { recursive: true });
-  const options = ['--no-warnings', 'tools/build-guides.ts'];
-  spawn(process.execPath, options, { stdio: ['ignore', 'ignore', 'inherit'] }).unref();
 }
 
 /** A hash of the sources, the options of the compiler, and the lock file, which stands for the installed packages. */

@@ -51,7 +51,7 @@ await stop();
 process.exit();
 
 async function build(): Promise<boolean> {
-  const [code] = await once(run(['tools/build.ts']), 'exit');
+  const [code] = await once(run(['tools/build.ts', '--pages-later']), 'exit');
   return code === 0;
 }
 

@@ -43,7 +43,6 @@ export const search = {
       _splitIntoSections: sectionsOf,
       searchOptions: {
         boost: { title: 4, text: 1 },
-        fuzzy: 0.15,
         prefix: true,
         combineWith: 'AND',
       },

@@ -8,18 +8,24 @@ const COMMON = [429, 500, 503];
 
 const WITHOUT_TOKEN = 'An API key or access token, or log in above.';
 
-async function readDocument() {
-  const document = await (await fetch('/openapi.json')).json();
+async function readReference() {
+  const reference = await (await fetch('/openapi.json')).json();
   const contentOf = ({ responses }, status) => JSON.stringify(responses[status]?.content);
-  const plain = structuredClone(document.paths['/'].get);
-  for (const item of Object.values(document.paths)) {
+  const plain = structuredClone(reference.paths['/'].get);
+  for (const item of Object.values(reference.paths)) {
     for (const operation of Object.values(item)) {
       // Those with a reason of their own stay.
       for (const status of COMMON)
         if (contentOf(operation, status) === contentOf(plain, status)) delete operation.responses[status];
     }
   }
-  return document;
+  return reference;
+}
+
+function reportFailure(error) {
+  document.querySelector('.loading').textContent =
+    'The reference cannot be loaded now. Reload the page in some seconds.';
+  throw error;
 }
 
 /**
@@ -38,7 +44,7 @@ function send(input, init) {
 }
 
 Scalar.createApiReference('#main', {
-  content: await readDocument(),
+  content: await readReference().catch(reportFailure),
   customFetch: send,
   authentication: {
     preferredSecurityScheme: 'bearer',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -50,27 +50,89 @@ describe('npm run build', () => {
     expect(readdirSync(copy.folder).filter((name) => name.startsWith('.build-'))).toEqual([]);
   });
 
-  it('lets the service start before the guides are built, which are 503 until then', async () => {
-    rmSync(join(copy.folder, 'public/guides'), { recursive: true });
-    const options = ['--no-warnings', 'tools/build.ts', '--guides-later'];
-    const building = spawn(process.execPath, options, { cwd: copy.folder, stdio: 'ignore' });
-    expect(await once(building, 'exit')).toEqual([0, null]);
+  it('lets the service start before the app and the guides are built, which are 503 until then', async () => {
+    for (const folder of ['app', 'guides']) rmSync(join(copy.folder, 'public', folder), { recursive: true });
+    const options = ['--no-warnings', 'tools/build.ts', '--pages-later'];
+    const buildSoon = async () => {
+      const building = spawn(process.execPath, options, {
+        cwd: copy.folder,
+        stdio: 'ignore',
+        detached: true,
+      });
+      expect(await once(building, 'exit')).toEqual([0, null]);
+      return building.pid!;
+    };
+    // As Ctrl-C does, so that no page is built when the service starts.
+    process.kill(-(await buildSoon()), 'SIGKILL');
     const store = await createStore(ANY_STORE);
     const service = await Service.start(store.environment, main());
-    const early = await service.fetch('/guides/http');
-    const page = await service.fetch('/guides/http', { headers: { accept: 'text/html' } });
+    const pages = {
+      '/guides/http': 'The guides are',
+      '/account/': 'The account page is',
+      '/admin/': 'The console is',
+    };
+    const early = await Promise.all(
+      Object.entries(pages).map(async ([path, what]) => ({
+        what,
+        program: await service.fetch(path),
+        person: await service.fetch(path, { headers: { accept: 'text/html' } }),
+      })),
+    );
 
-    for (const response of [early, page]) {
-      expect(response.status).toBe(503);
-      expect(response.headers.get('retry-after')).toBe('5');
+    for (const { what, program, person } of early) {
+      for (const response of [program, person]) {
+        expect(response.status).toBe(503);
+        expect(response.headers.get('retry-after')).toBe('5');
+      }
+      expect(await program.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(await person.text()).toContain(`${what} being built`);
     }
-    expect(await early.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
-    expect(await page.text()).toContain('The guides are being built');
-    while ((await service.fetch('/guides/http')).status === 503) await sleep(200);
-    expect((await service.fetch('/guides/http')).status).toBe(200);
+    await buildSoon();
+    for (const path of Object.keys(pages)) {
+      while ((await service.fetch(path)).status === 503) await sleep(200);
+      expect((await service.fetch(path)).status).toBe(200);
+    }
+    const account = await (await service.fetch('/account/')).text();
+    const [script] = /(?<=src="\.\.)\/app\/assets\/[^"]+/.exec(account)!;
+    expect((await service.fetch(script)).status).toBe(200);
     expect((await service.fetch('/guides/nowhere')).status).toBe(404);
     await service.end();
     await store.remove();
+  });
+
+  it('has neither account page nor console without the folder web, and says so', async () => {
+    renameSync(join(copy.folder, 'web'), join(copy.folder, 'web-away'));
+    expect(await build()).toMatchObject({ code: 0 });
+    const store = await createStore(ANY_STORE);
+    const service = await Service.start(store.environment, main());
+    const home = await (await service.fetch('/', { headers: { accept: 'text/html' } })).text();
+
+    expect(home).toContain('The account page and the console are not part of this build.');
+    for (const path of ['/account/', '/admin/']) {
+      expect(home).not.toContain(`"${path}"`);
+      expect((await service.fetch(path)).status).toBe(404);
+    }
+    await service.end();
+    await store.remove();
+    renameSync(join(copy.folder, 'web-away'), join(copy.folder, 'web'));
+  });
+
+  it('removes what a build has left behind that was stopped, and not that of one that runs', async () => {
+    const stopped = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+    await once(stopped, 'exit');
+    const [running, ...left] = [
+      process.pid,
+      stopped.pid,
+      `guides-${stopped.pid}`,
+      `guides-${stopped.pid}-sources`,
+    ];
+    for (const name of [running, ...left]) copy.write(`.build-${name}/a-file`, '');
+
+    expect(await build()).toMatchObject({ code: 0 });
+
+    const folders = readdirSync(copy.folder).filter((name) => name.startsWith('.build-'));
+    expect(folders).toEqual([`.build-${running}`]);
+    rmSync(join(copy.folder, `.build-${running}`), { recursive: true });
   });
 
   it('compiles nothing when no source has changed', async () => {

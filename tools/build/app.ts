@@ -1,13 +1,10 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { buildFolder, runTool } from './folder.ts';
 
-/**
- * Builds the account page and the console from `web` into `public/app`, if the sources have changed. Without `web`, the
- * service has neither.
- */
+/** Builds the account page and the console from `web` into `public/app`, if the sources have changed. */
 export async function buildApp(): Promise<void> {
-  if (!existsSync('web')) return rmSync('public/app', { recursive: true, force: true });
-  return buildFolder('public/app', ['web/**/*'], (made) =>
+  if (!existsSync('web')) return;
+  await buildFolder('public/app', ['web/**/*'], (made) =>
     runTool('vite/bin/vite.js', [
       'build',
       '--config',

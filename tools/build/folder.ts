@@ -31,6 +31,20 @@ export async function buildFolder(
   }
 }
 
+/** Removes what builds have left behind that were stopped, such as by Ctrl-C. */
+export function removeAborted(): void {
+  for (const folder of globSync('.build-*'))
+    if (!isRunning(Number(/\d+/.exec(folder)))) rmSync(folder, { recursive: true, force: true });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** Puts a new folder in the place of the former one. Tries again when another build does the same at the same time. */
 export function swapIn(made: string, folder: string, attempts = 10): void {
   const old = `${made}-old`;

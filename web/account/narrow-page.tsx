@@ -13,7 +13,7 @@ export function NarrowPage({ title, text, children }: Props): ReactNode {
   useTitle(title);
   return (
     <Container maxWidth="xs" sx={{ py: 4, mx: 'auto' }}>
-      <Typography variant="h1" sx={{ mb: 2 }}>
+      <Typography variant="h1" sx={{ mb: 2, textWrap: 'wrap' }}>
         {title}
       </Typography>
       {text !== undefined && <Typography sx={{ mb: 2 }}>{text}</Typography>}

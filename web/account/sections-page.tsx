@@ -1,5 +1,5 @@
 import { Box, List, ListItemButton, ListItemText, MenuItem, TextField, Typography } from '@mui/material';
-import { type ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, Navigate, Route, Routes, useLocation, useNavigate } from 'react-router';
 import { ROOT } from '../shared/api.js';
 import { useAccount } from '../shared/session.js';
@@ -37,8 +37,15 @@ export function SectionsPage(): ReactNode {
   const navigate = useNavigate();
   const current = SECTIONS.find(({ path }) => path === name);
   useTitle(current?.title ?? 'Your account');
+  const heading = useRef<HTMLSpanElement>(null);
+  const shown = useRef(name);
+  useEffect(() => {
+    // The keyboard goes on in the section that a link has opened.
+    if (shown.current !== name) heading.current?.focus();
+    shown.current = name;
+  }, [name]);
   return (
-    <Box sx={{ maxWidth: 1040, mx: 'auto', px: 2, py: 3 }}>
+    <Box sx={{ maxWidth: 1072, mx: 'auto', px: { xs: 2, sm: 3 }, py: 3 }}>
       <Typography variant="h1">{account.name}</Typography>
       <Typography sx={{ color: 'text.secondary', mb: 2, overflowWrap: 'anywhere' }}>
         {account.email}
@@ -91,7 +98,13 @@ export function SectionsPage(): ReactNode {
                 path={path}
                 element={
                   <section aria-labelledby="section-title">
-                    <Typography variant="h2" id="section-title" tabIndex={-1} sx={{ mb: 2 }}>
+                    <Typography
+                      variant="h2"
+                      id="section-title"
+                      ref={heading}
+                      tabIndex={-1}
+                      sx={{ mb: 2, outline: 'none' }}
+                    >
                       {title}
                     </Typography>
                     {content}

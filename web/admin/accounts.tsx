@@ -35,10 +35,10 @@ const AccountList = (): ReactNode => (
     <Datagrid rowClick="show" bulkActionButtons={false}>
       <NumberField source="id" label="ID" sortable={false} />
       <TextField source="name" sortable={false} />
-      <EmailField source="email" sortable={false} />
+      <EmailField source="email" label="E-mail" sortable={false} />
       <BooleanField source="is_active" label="Active" sortable={false} />
       <BooleanField source="is_staff" label="Staff" sortable={false} />
-      <DateField source="date_joined" sortable={false} />
+      <DateField source="date_joined" label="Joined" sortable={false} />
       <ShowButton label="Open" />
     </Datagrid>
   </List>
@@ -48,7 +48,7 @@ const AccountShow = (): ReactNode => (
   <Show actions={<Actions />}>
     <SimpleShowLayout>
       <TextField source="name" />
-      <EmailField source="email" />
+      <EmailField source="email" label="E-mail" />
       <TextField source="phone" emptyText="–" />
       <BooleanField source="is_email_verified" label="E-mail verified" />
       <BooleanField source="is_active" label="Active" />
@@ -121,7 +121,7 @@ function Actions(): ReactNode {
     );
 
   return (
-    <Stack direction="row" spacing={1} sx={{ p: 1, flexWrap: 'wrap', justifyContent: 'flex-end' }}>
+    <Stack direction="row" spacing={1} useFlexGap sx={{ p: 1, flexWrap: 'wrap', justifyContent: 'flex-end' }}>
       <Button onClick={endLogins}>End logins</Button>
       {permissions === 'superuser' && (
         <>

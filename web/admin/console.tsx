@@ -1,5 +1,5 @@
-import { Box, Button, CircularProgress, Container, Typography } from '@mui/material';
-import type { ReactNode } from 'react';
+import { Box, Button, CircularProgress, Container, type Theme, Typography } from '@mui/material';
+import { type ReactNode, useEffect, useRef } from 'react';
 import {
   Admin,
   AppBar,
@@ -13,19 +13,24 @@ import {
   TitlePortal,
   UserMenu,
 } from 'react-admin';
-import { Route } from 'react-router';
+import { Route, useLocation } from 'react-router';
 import { messageOf, ROOT } from '../shared/api.js';
 import { useDialogs } from '../shared/dialogs.js';
 import { LoginForm } from '../shared/login/login-form.js';
 import { queryClient } from '../shared/providers.js';
 import { useAccount, useSession } from '../shared/session.js';
 import { SERVICE } from '../shared/settings.js';
-import { DARK, LIGHT } from '../shared/theme.js';
+import { DARK, LIGHT, scrolling } from '../shared/theme.js';
 import { dataProvider } from './data-provider.js';
 import { PAGES, RESOURCES } from './contents.js';
 
 const THEMES = {
-  theme: { ...defaultLightTheme, ...LIGHT } as RaThemeOptions,
+  // Cards are white on it.
+  theme: {
+    ...defaultLightTheme,
+    ...LIGHT,
+    palette: { ...LIGHT.palette, background: { default: '#f4f6f9', paper: '#ffffff' } },
+  } as RaThemeOptions,
   darkTheme: { ...defaultDarkTheme, ...DARK } as RaThemeOptions,
 };
 
@@ -84,29 +89,49 @@ export function Console(): ReactNode {
   );
 }
 
-const ConsoleLayout = ({ children }: { children: ReactNode }): ReactNode => (
-  <Layout menu={ConsoleMenu} appBar={ConsoleBar} sx={NARROW}>
-    {children}
-  </Layout>
-);
+function ConsoleLayout({ children }: { children: ReactNode }): ReactNode {
+  const { pathname } = useLocation();
+  const shown = useRef(pathname);
+  useEffect(() => {
+    // The keyboard goes on in the page that a link has opened.
+    const content = document.getElementById('main-content');
+    if (shown.current === pathname || !content) return;
+    shown.current = pathname;
+    content.tabIndex = -1;
+    content.focus();
+  }, [pathname]);
+  return (
+    <Layout menu={ConsoleMenu} appBar={ConsoleBar} sx={narrow}>
+      {children}
+    </Layout>
+  );
+}
 
 /** Tables scroll by themselves where the screen is too narrow for them. */
-const NARROW = {
+const narrow = (theme: Theme) => ({
   minWidth: 0,
   '& .RaLayout-appFrame, & .RaLayout-contentWithSidebar, & .RaLayout-content': {
     minWidth: 0,
     maxWidth: '100%',
   },
-  '& .RaList-main .RaDatagrid-tableWrapper': { overflowX: 'auto' },
+  '& .RaList-main .RaDatagrid-tableWrapper': scrolling(theme),
+  '& .RaDatagrid-headerCell': { background: 'none' },
+  '& .column-title, & .column-name, & .column-undefined': { minWidth: 160 },
+  '& .column-created_at': { whiteSpace: 'nowrap' },
   '& .RaList-main': { minWidth: 0 },
-};
+  // On small screens it is high without any content.
+  '& .RaList-actions .MuiToolbar-root': { minHeight: 0, background: 'none' },
+  '& .RaLayout-content:focus': { outline: 'none' },
+  // Where a button floats, it has a place below the list.
+  [theme.breakpoints.down('md')]: { '& .RaList-main': { paddingBottom: '80px' } },
+});
 
 /** The name of the page is its heading, and the menu of the person has their name. */
 function ConsoleBar(): ReactNode {
   const { name } = useAccount();
   return (
     <AppBar userMenu={<UserMenu label={name} />}>
-      <TitlePortal component="h1" />
+      <TitlePortal component="h1" sx={{ '& .RaConfigurable-root': { display: 'inline' } }} />
     </AppBar>
   );
 }

@@ -1,4 +1,5 @@
 import {
+  Box,
   Button,
   Chip,
   MenuItem,
@@ -12,11 +13,12 @@ import {
   TextField,
   Typography,
 } from '@mui/material';
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useRecordContext } from 'react-admin';
 import { api, read, type Schemas } from '../shared/api.js';
 import { useDialogs } from '../shared/dialogs.js';
+import { scrolling } from '../shared/theme.js';
 
 type Delivery = Schemas['WebhookDelivery'];
 
@@ -62,7 +64,7 @@ export function Deliveries(): ReactNode {
 
   const deliveries = data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <Paper component="section" aria-labelledby="deliveries" sx={{ mt: 3, p: 2, overflowX: 'auto' }}>
+    <Paper component="section" aria-labelledby="deliveries" sx={{ mt: 3, p: 2 }}>
       <Stack direction="row" sx={{ justifyContent: 'space-between', alignItems: 'center', mb: 1 }}>
         <Typography variant="h2" id="deliveries">
           Deliveries
@@ -86,20 +88,23 @@ export function Deliveries(): ReactNode {
       {deliveries.length === 0 ? (
         <Typography sx={{ color: 'text.secondary' }}>There are none.</Typography>
       ) : (
-        <Table size="small">
-          <TableHead>
-            <TableRow>
-              {['Time', 'Event', 'Status', 'Attempts', 'Response', 'Action'].map((title) => (
-                <TableCell key={title}>{title}</TableCell>
+        <Box sx={scrolling}>
+          <Table size="small">
+            <TableHead>
+              <TableRow>
+                {['Time', 'Event', 'Status', 'Attempts', 'Response'].map((title) => (
+                  <TableCell key={title}>{title}</TableCell>
+                ))}
+                <TableCell align="right">Action</TableCell>
+              </TableRow>
+            </TableHead>
+            <TableBody>
+              {deliveries.map((delivery) => (
+                <Row key={delivery.id} delivery={delivery} redeliver={() => void redeliver(delivery.id)} />
               ))}
-            </TableRow>
-          </TableHead>
-          <TableBody>
-            {deliveries.map((delivery) => (
-              <Row key={delivery.id} delivery={delivery} redeliver={() => void redeliver(delivery.id)} />
-            ))}
-          </TableBody>
-        </Table>
+            </TableBody>
+          </Table>
+        </Box>
       )}
       {hasNextPage && <Button onClick={() => void fetchNextPage()}>More</Button>}
     </Paper>
@@ -113,12 +118,16 @@ function Row({ delivery, redeliver }: { delivery: Delivery; redeliver: () => voi
       <TableCell sx={{ whiteSpace: 'nowrap' }}>{time(created_at)}</TableCell>
       <TableCell>{type}</TableCell>
       <TableCell>
-        <Chip size="small" variant="outlined" label={status} color={COLORS[status]} />
+        <Status value={status} />
       </TableCell>
       <TableCell>
         {attempts}
         {next_attempt_at !== null && (
-          <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+          <Typography
+            variant="caption"
+            component="div"
+            sx={{ color: 'text.secondary', whiteSpace: 'nowrap' }}
+          >
             next {time(next_attempt_at)}
           </Typography>
         )}
@@ -130,5 +139,30 @@ function Row({ delivery, redeliver }: { delivery: Delivery; redeliver: () => voi
         </Button>
       </TableCell>
     </TableRow>
+  );
+}
+
+const Status = ({ value }: { value: Delivery['status'] }): ReactNode => (
+  <Chip size="small" variant="outlined" label={value} color={COLORS[value]} />
+);
+
+/** How the last delivery of a webhook has gone, so that one that fails is seen in the list. */
+export function LastDelivery({ webhook }: { webhook: number }): ReactNode {
+  const { data } = useQuery({
+    queryKey: ['deliveries', webhook, 'last'],
+    queryFn: () =>
+      read(
+        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id: webhook }, query: { limit: 1 } } }),
+      ),
+    refetchInterval: REFRESH,
+  });
+  const last = data?.data[0];
+  if (last === undefined) return '–';
+  const { status, response_status } = last;
+  return (
+    <Stack direction="row" spacing={1} sx={{ alignItems: 'center' }}>
+      <Status value={status} />
+      {status !== 'delivered' && <span>{response_status}</span>}
+    </Stack>
   );
 }

@@ -14,6 +14,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Title } from 'react-admin';
 import { ROOT, type Schemas } from '../shared/api.js';
+import { inWords } from '../shared/in-words.js';
 import type { ConsolePage } from './console-page.js';
 import { loadEventTypes } from './event-types.js';
 
@@ -71,7 +72,7 @@ function EventsPage(): ReactNode {
           <ListItem key={id} divider disableGutters>
             <ListItemText
               primary={`${type} · ${subject}`}
-              secondary={`${new Date(time).toLocaleTimeString()} · ${JSON.stringify(data).slice(0, 300)}`}
+              secondary={`${new Date(time).toLocaleTimeString()} · ${inWords(data, 300)}`}
               sx={{ overflowWrap: 'anywhere' }}
             />
           </ListItem>

@@ -12,6 +12,7 @@ import {
   ShowButton,
   type ResourceProps,
 } from 'react-admin';
+import { inWords } from '../shared/in-words.js';
 import { Pages } from './pagination.js';
 
 const OrderList = (): ReactNode => (
@@ -19,7 +20,7 @@ const OrderList = (): ReactNode => (
     <Datagrid rowClick="show" bulkActionButtons={false}>
       <NumberField source="id" label="ID" sortable={false} />
       <TextField source="status" sortable={false} />
-      <FunctionField label="Payload" render={({ payload }) => JSON.stringify(payload).slice(0, 80)} />
+      <FunctionField label="Payload" render={({ payload }) => inWords(payload, 80)} />
       <DateField source="created_at" showTime sortable={false} />
       <ShowButton label="Open" />
     </Datagrid>
@@ -29,7 +30,7 @@ const OrderList = (): ReactNode => (
 const OrderShow = (): ReactNode => (
   <Show>
     <SimpleShowLayout>
-      <NumberField source="id" />
+      <NumberField source="id" label="ID" />
       <TextField source="status" />
       <DateField source="created_at" showTime />
       <FunctionField

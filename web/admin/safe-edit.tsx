@@ -91,7 +91,10 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
       <DialogTitle id="conflict-title">Somebody has changed this meanwhile</DialogTitle>
       <DialogContent>
         <DialogContentText sx={{ mb: 1 }}>Nothing was saved. Choose a version.</DialogContentText>
-        <Table size="small">
+        <Table
+          size="small"
+          sx={{ tableLayout: 'fixed', '& td, & th': { px: 1 }, '& th:first-of-type': { width: '22%' } }}
+        >
           <TableHead>
             <TableRow>
               <TableCell>Field</TableCell>
@@ -102,9 +105,9 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
           <TableBody>
             {names.map((name) => (
               <TableRow key={name}>
-                <TableCell>{name}</TableCell>
-                <TableCell sx={{ overflowWrap: 'anywhere' }}>{String(theirs[name])}</TableCell>
-                <TableCell sx={{ overflowWrap: 'anywhere' }}>{String(mine[name])}</TableCell>
+                <TableCell sx={{ textTransform: 'capitalize' }}>{name.replaceAll('_', ' ')}</TableCell>
+                <TableCell sx={{ overflowWrap: 'break-word' }}>{String(theirs[name])}</TableCell>
+                <TableCell sx={{ overflowWrap: 'break-word' }}>{String(mine[name])}</TableCell>
               </TableRow>
             ))}
           </TableBody>

@@ -27,8 +27,8 @@ const UserList = (): ReactNode => (
 
 const Fields = (): ReactNode => (
   <>
-    <TextInput source="name" validate={required()} />
-    <TextInput source="email" validate={email()} />
+    <TextInput source="name" validate={required()} fullWidth />
+    <TextInput source="email" label="E-mail" validate={email()} fullWidth />
   </>
 );
 

@@ -15,6 +15,7 @@ import {
   SimpleForm,
   TextField,
   TextInput,
+  Title,
   useNotify,
   useRecordContext,
   useRedirect,
@@ -25,7 +26,7 @@ import {
 import { api, read, type Schemas } from '../shared/api.js';
 import { Secret, useDialogs } from '../shared/dialogs.js';
 import { EditToolbar, SafeEdit } from './safe-edit.js';
-import { Deliveries } from './deliveries.js';
+import { Deliveries, LastDelivery } from './deliveries.js';
 import { loadEventTypes } from './event-types.js';
 import { Pages } from './pagination.js';
 
@@ -35,8 +36,12 @@ const WebhookList = (): ReactNode => (
   <List exporter={false} perPage={20} empty={false} pagination={<Pages />}>
     <Datagrid rowClick="edit" bulkActionButtons={false}>
       <NumberField source="id" label="ID" sortable={false} />
+      <FunctionField label="Last delivery" render={({ id }: Webhook) => <LastDelivery webhook={id} />} />
       <TextField source="url" label="URL" sortable={false} />
-      <FunctionField label="Types" render={({ types }: Webhook) => types.join(', ')} />
+      <FunctionField
+        label="Types"
+        render={({ types }: Webhook) => (types.includes('*') ? 'all' : types.join(', '))}
+      />
       <TextField source="description" sortable={false} />
       <BooleanField source="active" sortable={false} />
       <EditButton label="Open" />
@@ -64,6 +69,7 @@ function WebhookCreate(): ReactNode {
   if (created) {
     return (
       <Stack spacing={2} sx={{ p: 2, alignItems: 'flex-start' }}>
+        <Title title="New webhook" />
         <NewSecret secret={created.secret} />
         <Button variant="contained" onClick={() => redirect('edit', 'webhooks', created.id)}>
           I have stored it
@@ -88,7 +94,7 @@ function WebhookCreate(): ReactNode {
 const NewSecret = ({ secret }: { secret: string }): ReactNode => (
   <Alert severity="success" sx={{ width: '100%' }}>
     Copy the secret now. It is shown only once. Your server verifies signatures with it.
-    <Secret label="Secret" value={secret} />
+    <Secret label="Secret" value={secret} autoFocus />
   </Alert>
 );
 

@@ -107,17 +107,24 @@ export function useDialogs(): Dialogs {
 /** How long the button that asked may take to disappear, in milliseconds. */
 const DISAPPEARANCE = 1000;
 
-/** If the button that asked disappears, the keyboard goes on at the heading. */
-function keepFocus(end = performance.now() + DISAPPEARANCE): void {
+/** If what had the focus disappears, the keyboard goes on at the heading. */
+export function keepFocus(end = performance.now() + DISAPPEARANCE): void {
   requestAnimationFrame((now) => {
     if (document.activeElement === document.body)
-      document.querySelector<HTMLElement>('h2[tabindex], h1[tabindex]')?.focus();
+      document.querySelector<HTMLElement>('h2[tabindex], h1[tabindex], #main-content[tabindex]')?.focus();
     else if (now < end) keepFocus(end);
   });
 }
 
+interface SecretProps {
+  readonly label: string;
+  readonly value: string;
+  /** Whether the keyboard goes on here, because what asked for it disappears. */
+  readonly autoFocus?: boolean;
+}
+
 /** A text that is shown once, with a button that copies it. */
-export function Secret({ label, value }: { label: string; value: string }): ReactNode {
+export function Secret({ label, value, autoFocus = false }: SecretProps): ReactNode {
   const { say } = useDialogs();
   const copy = () =>
     void navigator.clipboard.writeText(value).then(
@@ -125,12 +132,13 @@ export function Secret({ label, value }: { label: string; value: string }): Reac
       () => say('The browser does not allow copying here. Select the text, and copy it.', true),
     );
   return (
-    <Stack direction="row" spacing={1} sx={{ maxWidth: 640, alignItems: 'center' }}>
+    <Stack direction="row" spacing={1} sx={{ maxWidth: 640, pt: 1.5, alignItems: 'center' }}>
       <TextField
         size="small"
         fullWidth
         label={label}
         value={value}
+        autoFocus={autoFocus}
         slotProps={{ htmlInput: { readOnly: true, style: { fontFamily: 'monospace' } } }}
         onFocus={({ target }) => target.select()}
       />

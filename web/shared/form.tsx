@@ -11,6 +11,7 @@ import Visibility from '@mui/icons-material/Visibility';
 import VisibilityOff from '@mui/icons-material/VisibilityOff';
 import { type ReactNode, useRef, useState } from 'react';
 import { ApiError, messageOf } from './api.js';
+import { keepFocus } from './dialogs.js';
 
 interface FormProps {
   readonly children?: ReactNode;
@@ -33,6 +34,7 @@ export function Form({ children, submit, onSubmit, onCancel, isDangerous = false
     setFailure(undefined);
     try {
       await onSubmit(Object.fromEntries(new FormData(form.current!)) as Record<string, string>);
+      keepFocus();
     } catch (error) {
       setFailure(sentenceOf(error));
     } finally {
@@ -45,7 +47,7 @@ export function Form({ children, submit, onSubmit, onCancel, isDangerous = false
       component="form"
       ref={form}
       spacing={2}
-      sx={{ maxWidth: 440 }}
+      sx={{ width: '100%', maxWidth: 440 }}
       onSubmit={(event) => {
         event.preventDefault();
         void send();
@@ -62,7 +64,16 @@ export function Form({ children, submit, onSubmit, onCancel, isDangerous = false
         >
           {submit}
         </Button>
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel && (
+          <Button
+            onClick={() => {
+              onCancel();
+              keepFocus();
+            }}
+          >
+            Cancel
+          </Button>
+        )}
       </Stack>
       <Failure message={failure} />
     </Stack>

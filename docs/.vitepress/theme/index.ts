@@ -8,6 +8,13 @@ import './style.css';
 const weightOf = (id: string): number =>
   id.includes('/decisions/') ? 0.05 : id.includes('/errors#') ? 0.3 : 1;
 
+/** Words of questions, which a section need not have. */
+const STOP_WORDS = new Set(
+  'a an and are can do does for how i in is it my of on or the through to what when where which with'.split(
+    ' ',
+  ),
+);
+
 const Layout = defineComponent({
   setup() {
     const { isDark } = useData();
@@ -27,8 +34,14 @@ export default {
   extends: DefaultTheme,
   Layout,
   enhanceApp({ siteData }) {
-    // Not in the configuration: VitePress would pass a function by `eval`, which the policy of the pages forbids.
+    // Not in the configuration: VitePress would pass functions by `eval`, which the policy of the pages forbids.
     const { searchOptions } = siteData.value.themeConfig.search.options.miniSearch;
     searchOptions.boostDocument = weightOf;
+    // Short words would be taken for others, such as "posts" for "post".
+    searchOptions.fuzzy = (term: string) => (term.length > 5 ? 0.15 : false);
+    searchOptions.processTerm = (term: string) => {
+      const word = term.toLowerCase();
+      return STOP_WORDS.has(word) ? null : word;
+    };
   },
 } satisfies Theme;

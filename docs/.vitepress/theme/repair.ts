@@ -24,10 +24,12 @@ export const OBSERVED: MutationObserverInit = {
   attributeFilter: ['role', 'aria-selected'],
 };
 
-/** Tells screen readers, too, where the reader is in the list of pages. */
+/** Shows where the reader is in the list of pages, to screen readers, too. */
 export function markCurrent(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('.VPSidebar a')) {
-    if (link.pathname === location.pathname) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    if (link.pathname === location.pathname) {
+      link.setAttribute('aria-current', 'page');
+      link.scrollIntoView({ block: 'nearest' });
+    } else link.removeAttribute('aria-current');
   }
 }

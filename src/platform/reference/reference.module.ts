@@ -2,9 +2,9 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Config } from '../config/config.js';
-import { SERVICE } from '../config/package.js';
+import { serveApp } from './site/app-pages.js';
+import { registerBuiltFiles } from './site/built-pages.js';
 import { HomeController } from './site/home.controller.js';
-import { hasPage } from './site/header.js';
 import { serveGuides } from './site/guide-pages.js';
 import { APP_HEADERS, readPage, sendHtml } from './site/pages.js';
 import { hasApp, readPublic, serveFiles } from './site/public-files.js';
@@ -35,6 +35,7 @@ export class ReferenceModule implements OnModuleInit {
     );
     const robots = readPublic('site/robots.txt');
     fastify.get('/robots.txt', (_, reply) => reply.type('text/plain; charset=utf-8').send(robots));
+    registerBuiltFiles(fastify);
     serveGuides(fastify, config);
     if (hasApp) serveApp(fastify, config);
   }
@@ -45,26 +46,4 @@ function serveReference(fastify: FastifyInstance, config: Config): void {
   serveFiles(fastify, `reference/${mode}`, '/', 'no-cache');
   const page = readPage('site/reference.html', { path: '/docs' }, config);
   fastify.get('/docs', (_, reply) => sendHtml(reply, page, APP_HEADERS));
-}
-
-/**
- * The pages that are built from `web`: the account page, unless a front end has it, to which links in mails lead, and the
- * console for staff.
- */
-function serveApp(fastify: FastifyInstance, config: Config): void {
-  // The names of these files change with their content.
-  serveFiles(fastify, 'app/assets', '/app/assets/', 'public, max-age=31536000, immutable');
-  for (const name of ['account', 'admin'].filter((each) => hasPage(`/${each}/`, config))) {
-    const page = readPage(`app/${name}.html`, {}, config)
-      .replaceAll('<!-- service -->', SERVICE.title)
-      .replace('<!-- password policy -->', config.passwordPolicy)
-      .replace('<!-- registration -->', config.registrationOpen ? 'open' : 'closed')
-      // A proxy may serve the page below a path of `PUBLIC_URL`, to which the links in mails lead.
-      .replaceAll(/(?<= (?:href|src|data-account)=")\//g, '../')
-      .replaceAll(/(?<= (?:href|src)=")\.\//g, '../app/');
-    fastify.get(`/${name}`, { config: { noStore: true } }, (_, reply) => sendHtml(reply, page, APP_HEADERS));
-  }
-  // Password managers open it (https://w3c.github.io/webappsec-change-password-url/).
-  if (hasPage('/account/', config))
-    fastify.get('/.well-known/change-password', (_, reply) => reply.redirect('/account/#password'));
 }

@@ -49,7 +49,7 @@ function ApiKeysSection(): ReactNode {
       {created !== undefined && (
         <Alert severity="success" onClose={() => setCreated(undefined)} sx={{ width: '100%' }}>
           Copy the key now. It is shown only once.
-          <Secret label="API key" value={created} />
+          <Secret label="API key" value={created} autoFocus />
         </Alert>
       )}
       <Entries

@@ -46,7 +46,9 @@ function IdentitiesSection(): ReactNode {
       <Entries
         name="identities"
         load={() => read(api.GET('/auth/identities/'))}
-        none="With an identity, you log in by your account at Google or GitHub."
+        none={`With an identity, you log in by your account at Google or GitHub.${
+          providers?.data.length === 0 ? ' This service is connected to neither.' : ''
+        }`}
         entriesOf={({ data }) =>
           data.map(({ id, provider, created_at }) => {
             const name = nameOfProvider(provider);

@@ -67,7 +67,7 @@ function LoginsSection(): ReactNode {
 /** "Chrome on Linux · this device · active now". */
 function nameOf({ agent, current, last_used_at }: Schemas['Login']): string {
   const { browser, os } = agent === '' ? { browser: {}, os: {} } : Bowser.parse(agent);
-  const program = browser.name ?? (agent.split(/[/ ]/)[0] || 'Unknown program');
+  const program = browser.name || agent.split(/[/ ]/)[0] || 'Unknown program';
   const parts = [os.name ? `${program} on ${os.name}` : program];
   if (current) parts.push('this device', 'active now');
   else parts.push(`active ${date(last_used_at)}`);

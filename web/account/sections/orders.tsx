@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Typography } from '@mui/material';
 import { api, read } from '../../shared/api.js';
+import { inWords } from '../../shared/in-words.js';
 import { date, Entries } from '../entries.js';
 import type { Section } from './section.js';
 
@@ -17,7 +18,7 @@ function OrdersSection(): ReactNode {
           data.map(({ id, status, payload, created_at }) => ({
             id,
             name: `Order ${id}`,
-            details: `${date(created_at)} · ${status} · ${JSON.stringify(payload).slice(0, 200)}`,
+            details: `${date(created_at)} · ${status} · ${inWords(payload)}`,
           }))
         }
       />
@@ -25,4 +26,4 @@ function OrdersSection(): ReactNode {
   );
 }
 
-export const ORDERS: Section = { path: 'orders', title: 'My orders', content: <OrdersSection /> };
+export const ORDERS: Section = { path: 'orders', title: 'Orders', content: <OrdersSection /> };

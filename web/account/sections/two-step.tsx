@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import createQrCode from 'qrcode-generator';
 import { type ReactNode, useState } from 'react';
 import { api, messageOf, read, type Schemas } from '../../shared/api.js';
-import { Secret, useDialogs } from '../../shared/dialogs.js';
+import { keepFocus, Secret, useDialogs } from '../../shared/dialogs.js';
 import { CodeField, Form } from '../../shared/form.js';
 import { useRecently } from '../../shared/recently.js';
 import { SERVICE } from '../../shared/settings.js';
@@ -26,6 +26,7 @@ function TwoStepSection(): ReactNode {
   const close = () => {
     setStep(undefined);
     void refresh();
+    keepFocus();
   };
 
   async function setUp(): Promise<void> {
@@ -44,7 +45,7 @@ function TwoStepSection(): ReactNode {
   if (!factors.data.totp) {
     return (
       <>
-        <Typography sx={{ mb: 2 }}>
+        <Typography sx={{ color: 'text.secondary', mb: 2 }}>
           It is off: your password alone can log in. With it, a login needs a code of an app on your phone,
           too.
         </Typography>
@@ -90,10 +91,10 @@ function TwoStepSection(): ReactNode {
   }
   return (
     <>
-      <Typography sx={{ mb: 2 }}>
+      <Typography sx={{ color: 'text.secondary', mb: 2 }}>
         It is on. Recovery codes left: {factors.data.recovery_codes_left}.
       </Typography>
-      <Stack direction="row" spacing={1}>
+      <Stack direction="row" spacing={1} useFlexGap sx={{ flexWrap: 'wrap' }}>
         <Button variant="outlined" onClick={() => setStep({ name: 'new-codes' })}>
           Create new recovery codes
         </Button>
@@ -161,13 +162,13 @@ function RecoveryCodes({ codes, close }: { codes: readonly string[]; close: () =
           p: 2,
           bgcolor: 'action.hover',
           borderRadius: 1,
-          columns: { xs: 1, sm: 2 },
-          maxWidth: 440,
+          columns: '30ch 2',
+          maxWidth: '70ch',
         }}
       >
         {text}
       </Box>
-      <Stack direction="row" spacing={1} sx={{ flexWrap: 'wrap' }}>
+      <Stack direction="row" spacing={1} useFlexGap sx={{ flexWrap: 'wrap' }}>
         <Button variant="outlined" onClick={copy}>
           Copy
         </Button>

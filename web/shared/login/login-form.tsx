@@ -33,7 +33,11 @@ export function LoginForm({
     try {
       const options = await read(api.POST('/auth/passkeys/login/options/'));
       const host = wrongHost(options);
-      if (host !== undefined) throw new ApiError(0, undefined, host);
+      if (host !== undefined) {
+        // Nobody has asked for a passkey yet.
+        if (autofill) return;
+        throw new ApiError(0, undefined, host);
+      }
       const passkey = await getPasskey(options, autofill);
       if (passkey !== null) finish(await read(api.POST('/auth/session/', { body: { passkey } })));
       else if (!autofill) setFailure('No passkey was used.');

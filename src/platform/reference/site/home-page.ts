@@ -13,7 +13,7 @@ const PAGES = [
   ['/guides/events', 'Events', 'Every change, as a feed or a live stream'],
   ['/guides/webhooks', 'Webhooks', 'Events sent to your server, signed and retried'],
   ['/account/', 'Your account', 'Log in, manage passkeys, API keys and two-step login'],
-  ['/admin/', 'Console', 'For staff; npm run account -- create-superuser makes the first'],
+  ['/admin/', 'Console', 'For staff; <code>npm run account -- create-superuser</code> makes the first'],
   ['/health/ready', 'Health', 'Whether to send requests here, for probes'],
 ] as const;
 

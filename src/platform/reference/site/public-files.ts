@@ -33,8 +33,8 @@ export function serveFiles(
   });
 }
 
-/** Whether `npm run build` has built the account page and the console, which needs the folder `web`. */
-export const hasApp = existsSync(`${PUBLIC}/app/account.html`);
+/** Whether the account page and the console are built, or will be, which needs the folder `web`. */
+export const hasApp = existsSync(`${PUBLIC}/app`);
 
 /** The text of a file below `public/`. */
 export const readPublic = (file: string): string => readFileSync(`${PUBLIC}/${file}`, 'utf8');

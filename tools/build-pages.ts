@@ -1,4 +1,5 @@
 /** The part of `npm run build` that `npm start` does not wait for. */
+import { buildApp } from './build/app.ts';
 import { buildGuides } from './build/guides.ts';
 
-await buildGuides();
+await Promise.all([buildApp(), buildGuides()]);
