@@ -94,12 +94,9 @@ describe('a member that is named as one of the class of the input', () => {
     expect(status).toBeLessThan(500);
     for (const member of MEMBERS) {
       const reply = await api.get(`${path}?${member}`);
-      // A handler may have a limit of its own: then it has nothing to do with the query.
-      if (reply.status === 429) {
-        expect(await api.get(path)).toHaveStatus(429);
-        break;
-      }
-      expect([member, reply.status, reply.body]).toEqual([member, status, body]);
+      // A handler may have a limit of its own.
+      const expected = reply.status === 429 ? await api.get(path) : { status, body };
+      expect([member, reply.status, reply.body]).toEqual([member, expected.status, expected.body]);
     }
   });
 
