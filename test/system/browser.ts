@@ -1,27 +1,15 @@
 /**
- * Runs the tests in a browser, which are named "in a browser" in the test files of the pages, the login and the stream.
+ * Runs the tests in a browser, which are named "in a browser", of all test files that use one.
  * Part of `npm run test:system`; skipped with a message where there is no Chromium.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { chromiumPath } from '../support/browser.ts';
 
-const FILES = [
-  'account-management',
-  'account-page',
-  'browser-login',
-  'console',
-  'events-pages',
-  'cors-browser',
-  'events-stream-clients',
-  'orders-pages',
-  'pages',
-  'playground',
-  'posts-pages',
-  'reference-page',
-  'site',
-  'webhooks-pages',
-];
+const FILES = globSync('test/*.e2e-spec.ts').filter((file) =>
+  /support\/(browser|console|events-stream-client)\.js/.test(readFileSync(file, 'utf8')),
+);
 
 if (chromiumPath === undefined) {
   console.log('SKIPPED: tests in a browser, because no Chromium was found (set CHROMIUM_PATH)');
@@ -30,7 +18,7 @@ if (chromiumPath === undefined) {
 }
 const jest = spawn(
   process.execPath,
-  ['node_modules/jest/bin/jest.js', '-t', 'in a browser', ...FILES.map((name) => `test/${name}.e2e`)],
+  ['node_modules/jest/bin/jest.js', '-t', 'in a browser', '--runTestsByPath', ...FILES],
   { stdio: 'inherit', env: { ...process.env, TEST_BROWSER: 'on' } },
 );
 const [status] = (await once(jest, 'close')) as [number | null];
