@@ -255,6 +255,38 @@ const withoutStatuses = (errors: readonly string[]) =>
       await context.close();
     });
 
+    it('leads after a login only to pages of this service', async () => {
+      await api.accounts.register(email('led'));
+      const { page, context, requests, errors } = await open(`${url}/account/`);
+      await page.fill('[name=email]', email('led'));
+      await page.fill('[name=password]', PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('button:text("Log out")');
+      for (const to of ['/.//elsewhere.example/', 'https://elsewhere.example/', 'http://[', '//']) {
+        await page.goto('about:blank');
+        await page.goto(`${url}/account/#/?to=${encodeURIComponent(to)}`);
+        await page.waitForSelector('h1');
+        await page.waitForLoadState('networkidle');
+      }
+      expect(requests.filter(({ url: called }) => new URL(called).host === 'elsewhere.example')).toEqual([]);
+      expect(withoutStatuses(errors)).toEqual([]);
+      await context.close();
+    });
+
+    it('does not take a failure of the service for the end of the session', async () => {
+      await api.accounts.register(email('patient'));
+      const { page, context } = await open(`${url}/account/`);
+      await page.fill('[name=email]', email('patient'));
+      await page.fill('[name=password]', PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('button:text("Log out")');
+      await page.route('**/auth/session/', (route) => route.fulfill({ status: 503, body: '' }), { times: 1 });
+      await page.reload();
+      await page.waitForSelector('button:text("Log out"), h1:text("Log in")');
+      expect(await page.locator('h1').textContent()).not.toBe('Log in');
+      await context.close();
+    });
+
     it('says that a logout has failed, and keeps the login on the page', async () => {
       await api.accounts.register(email('stuck'));
       const { page, context } = await open(`${url}/account/`);
@@ -371,6 +403,19 @@ const withoutStatuses = (errors: readonly string[]) =>
       await page.keyboard.press('Enter');
       await page.getByText(`${name}@example.com`).waitFor();
       expect(withoutStatuses(errors)).toEqual([]);
+      await context.close();
+    });
+
+    it('leads back to the console, where a login at a provider began', async () => {
+      google.people['visitor'] = { email: email('visitor'), email_verified: true, name: 'Ada' };
+      const { page, context } = await open(`${url}/admin/#/health`);
+      await page.getByRole('button', { name: 'Continue with Google' }).click();
+      await page.fill('[name=login]', 'visitor');
+      await page.fill('[name=password]', 'a password at Google');
+      await page.click('[type=submit]');
+      await page.click('[type=submit]:text("Continue")');
+      await page.getByRole('heading', { name: 'For staff only' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/admin/');
       await context.close();
     });
 

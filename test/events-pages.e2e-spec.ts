@@ -25,4 +25,19 @@ describeConsole('the events of the console', (of) => {
     expect(errors).toEqual([]);
     await page.close();
   });
+
+  it('connects again after an error of a proxy', async () => {
+    const { page } = await of().open('/admin/#/health');
+    await page.getByRole('button', { name: 'Check now' }).waitFor();
+    await page.route('**/v1/events/stream*', (route) => route.fulfill({ status: 502 }), { times: 1 });
+    await page.getByRole('menuitem', { name: 'Events' }).click();
+    await page.getByText('Connecting', { exact: true }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await postsOf(of().api).create({ title: 'Seen after it' });
+    await page
+      .getByText(/^post\.created/)
+      .first()
+      .waitFor();
+    await page.close();
+  });
 });

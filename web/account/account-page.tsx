@@ -15,6 +15,8 @@ import { SectionsPage } from './sections-page.js';
 
 /** The page where people log in, register, follow links from mails, and manage their account. */
 export function AccountPage({ returned }: { returned: Returned | undefined }): ReactNode {
+  // Here, because the gate comes again after other pages, and a code works once.
+  const completion = useCompletion(returned);
   return (
     <>
       <HeaderEnd />
@@ -22,21 +24,20 @@ export function AccountPage({ returned }: { returned: Returned | undefined }): R
         <Route path="/mail" element={<MailPage />} />
         <Route path="/forgot" element={<ForgottenPage />} />
         <Route path="/register" element={<RegistrationPage />} />
-        <Route path="*" element={<Gate returned={returned} />} />
+        <Route path="*" element={<Gate {...completion} />} />
       </Routes>
     </>
   );
 }
 
 /** The login, and after it the place that was asked for. */
-function Gate({ returned }: { returned: Returned | undefined }): ReactNode {
+function Gate({ isCompleting, first }: ReturnType<typeof useCompletion>): ReactNode {
   const { account } = useSession();
-  const { isCompleting, first } = useCompletion(returned);
   const wanted = useReturnAddress();
 
   useEffect(() => {
-    if (account && wanted !== undefined) location.replace(wanted);
-  }, [account, wanted]);
+    if (account && !isCompleting && wanted !== undefined) location.replace(wanted);
+  }, [account, isCompleting, wanted]);
 
   if (account === undefined || isCompleting || (account && wanted !== undefined))
     return <CircularProgress aria-label="Loading" sx={{ m: 4 }} />;
@@ -58,12 +59,13 @@ function Gate({ returned }: { returned: Returned | undefined }): ReactNode {
   );
 }
 
-/** The path of this service from which the person came here to log in: `#/?to=/docs`. */
+/** The page of this service from which the person came here to log in: `#/?to=/docs`. */
 function useReturnAddress(): string | undefined {
   const to = new URLSearchParams(useLocation().search).get('to');
-  if (to === null) return undefined;
-  const { origin, pathname, hash } = new URL(to, location.origin);
-  return origin === location.origin && pathname !== location.pathname ? `${pathname}${hash}` : undefined;
+  const url = to === null ? null : URL.parse(to, location.origin);
+  if (url?.origin !== location.origin || url.pathname === location.pathname) return undefined;
+  // With its origin: a path may begin with two slashes, which would lead to another host.
+  return `${url.origin}${url.pathname}${url.hash}`;
 }
 
 /** Completes a login at a provider. @returns also its second step, if there is one */
@@ -90,8 +92,13 @@ function useCompletion(returned: Returned | undefined) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [isRestored]);
 
+  const [isUsed, setUsed] = useState(false);
+  useEffect(() => {
+    if (account) setUsed(true);
+  }, [account]);
   const { login, code_verifier } = returned ?? {};
-  const first = login && 'mfa_token' in login ? { ...login, code_verifier: code_verifier! } : undefined;
+  const isSecondStep = !isUsed && login && 'mfa_token' in login;
+  const first = isSecondStep ? { ...login, code_verifier: code_verifier! } : undefined;
   return { isCompleting, first };
 }
 

@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 import { api, ApiError, read } from '../shared/api.js';
 import { Form, PasswordField } from '../shared/form.js';
 import { NewPasswordField } from '../shared/login/new-password.js';
+import { useSession } from '../shared/session.js';
 import { currentLink, forgetLink, type MailLink, type Purpose } from './mail-links.js';
 import { NarrowPage } from './narrow-page.js';
 
@@ -77,12 +78,14 @@ export function MailPage(): ReactNode {
 function LinkPage({ action, token }: MailLink): ReactNode {
   const { title, text, button, done, send } = PAGES[action];
   const [outcome, setOutcome] = useState<Outcome>();
+  const { restore } = useSession();
 
   async function submit(values: Record<string, string>): Promise<void> {
     try {
       await send(token, values);
       forgetLink();
       setOutcome({ text: done, isError: false });
+      void restore();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const advice = ADVICE[error.code ?? ''];

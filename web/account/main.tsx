@@ -1,6 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { HashRouter } from 'react-router';
-import { takeReturned } from '../shared/login/social.js';
+import { type Returned, takeReturned } from '../shared/login/social.js';
 import { Providers } from '../shared/providers.js';
 import { AccountPage } from './account-page.js';
 import { takeLink } from './mail-links.js';
@@ -9,13 +9,20 @@ import { takeLink } from './mail-links.js';
 const isLink = takeLink(location.hash);
 const returned = takeReturned(new URLSearchParams(location.search));
 if (isLink) history.replaceState(null, '', `${location.pathname}#/mail`);
-else if (returned) history.replaceState(null, '', new URL(returned.place, location.href));
+else if (returned) history.replaceState(null, '', placeOf(returned));
 else if (location.search !== '') history.replaceState(null, '', `${location.pathname}${location.hash}`);
 
-// Another link is opened in the same tab.
-addEventListener('hashchange', () => {
-  if (takeLink(location.hash)) location.reload();
+// Another link is opened in the same tab. The page may have left its address already.
+addEventListener('hashchange', ({ newURL }) => {
+  if (takeLink(new URL(newURL).hash)) location.reload();
 });
+
+/** Where the login began; on another page of the service, this page leads there after the login. */
+function placeOf({ place }: Returned): string {
+  const { pathname, hash } = new URL(place, location.href);
+  if (pathname === location.pathname) return `${pathname}${hash}`;
+  return `${location.pathname}#/?to=${encodeURIComponent(`${pathname}${hash}`)}`;
+}
 
 createRoot(document.getElementById('app')!).render(
   <Providers>

@@ -58,9 +58,14 @@ async function cursorPage({ path }: ResourceApi, { filter, pagination }: GetList
   const { page = 1, perPage = 20 } = pagination ?? {};
   const list = JSON.stringify([path, filter, perPage]);
   const known = cursors.get(list) ?? [undefined];
-  const { data } = await send('GET', path, { query: { ...filter, limit: perPage, cursor: known[page - 1] } });
-  known[page] = data.next_cursor;
   cursors.set(list, known);
+  let data: any;
+  // After a reload, the page in the address is reached from the first one.
+  for (let n = Math.min(page, known.length); n <= page; n++) {
+    ({ data } = await send('GET', path, { query: { ...filter, limit: perPage, cursor: known[n - 1] } }));
+    if (!data.has_next) break;
+    known[n] = data.next_cursor;
+  }
   return { data: data.data, pageInfo: { hasNextPage: data.has_next, hasPreviousPage: page > 1 } };
 }
 

@@ -16,8 +16,9 @@ import {
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useRecordContext } from 'react-admin';
-import { api, read, type Schemas } from '../shared/api.js';
+import { api, messageOf, read, type Schemas } from '../shared/api.js';
 import { useDialogs } from '../shared/dialogs.js';
+import { Failure } from '../shared/form.js';
 import { scrolling } from '../shared/theme.js';
 
 type Delivery = Schemas['WebhookDelivery'];
@@ -28,6 +29,9 @@ const COLORS = { pending: 'warning', delivered: 'success', failed: 'error' } as 
 /** In milliseconds. */
 const REFRESH = 5000;
 
+/** In a list, there is a call for each row. */
+const REFRESH_IN_LIST = 30_000;
+
 const time = (text: string): string =>
   new Date(text).toLocaleString([], { dateStyle: 'short', timeStyle: 'medium' });
 
@@ -37,7 +41,7 @@ export function Deliveries(): ReactNode {
   const { run } = useDialogs();
   const [status, setStatus] = useState('');
   const id = webhook?.id ?? 0;
-  const { data, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+  const { data, error, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
     queryKey: ['deliveries', id, status],
     queryFn: ({ pageParam }) =>
       read(
@@ -85,8 +89,9 @@ export function Deliveries(): ReactNode {
           ))}
         </TextField>
       </Stack>
+      <Failure message={error ? messageOf(error) : undefined} />
       {deliveries.length === 0 ? (
-        <Typography sx={{ color: 'text.secondary' }}>There are none.</Typography>
+        data && <Typography sx={{ color: 'text.secondary' }}>There are none.</Typography>
       ) : (
         <Box sx={scrolling}>
           <Table size="small">
@@ -148,14 +153,15 @@ const Status = ({ value }: { value: Delivery['status'] }): ReactNode => (
 
 /** How the last delivery of a webhook has gone, so that one that fails is seen in the list. */
 export function LastDelivery({ webhook }: { webhook: number }): ReactNode {
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['deliveries', webhook, 'last'],
     queryFn: () =>
       read(
         api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id: webhook }, query: { limit: 1 } } }),
       ),
-    refetchInterval: REFRESH,
+    refetchInterval: REFRESH_IN_LIST,
   });
+  if (error) return 'unknown';
   const last = data?.data[0];
   if (last === undefined) return '–';
   const { status, response_status } = last;

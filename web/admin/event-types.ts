@@ -1,10 +1,16 @@
 import { ROOT } from '../shared/api.js';
 
-/** The types of events, as the reference of the running service lists them. */
-export async function loadEventTypes(): Promise<string[]> {
+/** The values of a schema, as the reference of the running service lists them. */
+async function loadValues(schema: string): Promise<string[]> {
   const response = await fetch(`${ROOT}openapi.json`);
   const { components } = (await response.json()) as {
-    components: { schemas: { EventType?: { enum?: string[] } } };
+    components: { schemas: Record<string, { enum?: string[] }> };
   };
-  return components.schemas.EventType?.enum ?? [];
+  return components.schemas[schema]?.enum ?? [];
 }
+
+/** The types of events. */
+export const loadEventTypes = (): Promise<string[]> => loadValues('EventType');
+
+/** The types of events that a webhook can ask for. */
+export const loadWebhookEventTypes = (): Promise<string[]> => loadValues('WebhookEventType');

@@ -25,25 +25,33 @@ const NONE: string[] = [];
 /** Older events leave the page. */
 const MAX_SHOWN = 200;
 
-/** A live tail of the event stream. The browser reconnects by itself, right after the last event that it has seen. */
+/** When the page connects again after an error, in milliseconds. */
+const RETRY = 5000;
+
+/** After how many errors in a row the page goes on with the next event instead of the last one. */
+const MAX_FAILURES = 10;
+
+/** A live tail of the event stream. */
 function EventsPage(): ReactNode {
-  const { data: allTypes = NONE } = useQuery({ queryKey: ['event-types'], queryFn: loadEventTypes });
+  const { data: allTypes = NONE } = useQuery({
+    queryKey: ['event-types'],
+    queryFn: loadEventTypes,
+    retry: true,
+  });
   const [types, setTypes] = useState<string[]>([]);
   const [isLive, setLive] = useState(false);
   const [events, setEvents] = useState<readonly Event[]>([]);
 
   useEffect(() => {
-    const query = types.length > 0 ? `?types=${encodeURIComponent(types.join(','))}` : '';
-    const source = new EventSource(`${ROOT}v1/events/stream${query}`);
-    const onEvent = ({ data }: MessageEvent<string>) =>
-      setEvents((shown) => [JSON.parse(data) as Event, ...shown].slice(0, MAX_SHOWN));
-    source.addEventListener('open', () => setLive(true));
-    source.addEventListener('error', () => setLive(false));
-    // Each type of event is a type of the browser's event, too: there is none for all.
-    for (const type of allTypes) source.addEventListener(type, onEvent);
-    return () => source.close();
+    if (allTypes.length > 0)
+      return follow(types, allTypes, {
+        onLive: setLive,
+        onEvent: (event) => setEvents((shown) => [event, ...shown].slice(0, MAX_SHOWN)),
+      });
+    return undefined;
   }, [types, allTypes]);
 
+  const shown = events.filter(({ type }) => types.length === 0 || types.includes(type));
   return (
     <Paper sx={{ p: 2, mt: 2 }}>
       <Title title="Events" />
@@ -64,11 +72,11 @@ function EventsPage(): ReactNode {
           role="status"
         />
       </Stack>
-      {events.length === 0 && (
+      {shown.length === 0 && (
         <Typography sx={{ color: 'text.secondary' }}>New events appear here as they happen.</Typography>
       )}
       <List dense aria-label="Events">
-        {events.map(({ id, type, subject, time, data }) => (
+        {shown.map(({ id, type, subject, time, data }) => (
           <ListItem key={id} divider disableGutters>
             <ListItemText
               primary={`${type} · ${subject}`}
@@ -80,6 +88,52 @@ function EventsPage(): ReactNode {
       </List>
     </Paper>
   );
+}
+
+interface Listener {
+  readonly onLive: (isLive: boolean) => void;
+  readonly onEvent: (event: Event) => void;
+}
+
+/**
+ * Follows the stream. The browser reconnects by itself right after the last event, except after a response that is an
+ * error, such as that of a proxy during a restart.
+ *
+ * @returns what ends it
+ */
+function follow(types: readonly string[], all: readonly string[], { onLive, onEvent }: Listener): () => void {
+  let source: EventSource;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let last = '';
+  let failures = 0;
+  const open = () => {
+    const query = new URLSearchParams();
+    if (types.length > 0) query.set('types', types.join(','));
+    // An event that has been purged meanwhile is no place to go on from.
+    if (last !== '' && failures < MAX_FAILURES) query.set('last_event_id', last);
+    source = new EventSource(`${ROOT}v1/events/stream?${query}`);
+    source.addEventListener('open', () => {
+      failures = 0;
+      onLive(true);
+    });
+    source.addEventListener('error', () => {
+      onLive(false);
+      if (source.readyState !== EventSource.CLOSED) return;
+      failures++;
+      timer = setTimeout(open, RETRY);
+    });
+    // Each type of event is a type of the browser's event, too: there is none for all.
+    for (const type of all)
+      source.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
+        last = lastEventId;
+        onEvent(JSON.parse(data) as Event);
+      });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
 }
 
 export const EVENTS: ConsolePage = {

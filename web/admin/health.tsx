@@ -34,8 +34,8 @@ function HealthPage(): ReactNode {
       <Title title="Health" />
       <div role="status">
         {error && <Alert severity="error">The service does not respond.</Alert>}
-        {data?.length === 0 && <Alert severity="success">Ready for requests.</Alert>}
-        {data?.map(({ field, message }) => (
+        {!error && data?.length === 0 && <Alert severity="success">Ready for requests.</Alert>}
+        {(error ? [] : data)?.map(({ field, message }) => (
           <Alert key={field} severity="error">
             {field} {message}
           </Alert>

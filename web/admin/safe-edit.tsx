@@ -131,6 +131,9 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
 }
 
 /** Deletes after a question. */
+/** For `parse`: react-admin would send an empty text as null, which leaves a field as it is. */
+export const asText = (value: string): string => value;
+
 export const EditToolbar = (): ReactNode => (
   <Toolbar sx={{ justifyContent: 'space-between' }}>
     <SaveButton />

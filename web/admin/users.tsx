@@ -12,7 +12,7 @@ import {
   EditButton,
   type ResourceProps,
 } from 'react-admin';
-import { EditToolbar, SafeEdit } from './safe-edit.js';
+import { asText, EditToolbar, SafeEdit } from './safe-edit.js';
 import { Pages } from './pagination.js';
 
 const UserList = (): ReactNode => (
@@ -28,7 +28,7 @@ const UserList = (): ReactNode => (
 const Fields = (): ReactNode => (
   <>
     <TextInput source="name" validate={required()} fullWidth />
-    <TextInput source="email" label="E-mail" validate={email()} fullWidth />
+    <TextInput source="email" label="E-mail" validate={email()} parse={asText} fullWidth />
   </>
 );
 

@@ -25,9 +25,9 @@ import {
 } from 'react-admin';
 import { api, read, type Schemas } from '../shared/api.js';
 import { Secret, useDialogs } from '../shared/dialogs.js';
-import { EditToolbar, SafeEdit } from './safe-edit.js';
+import { asText, EditToolbar, SafeEdit } from './safe-edit.js';
 import { Deliveries, LastDelivery } from './deliveries.js';
-import { loadEventTypes } from './event-types.js';
+import { loadWebhookEventTypes } from './event-types.js';
 import { Pages } from './pagination.js';
 
 type Webhook = Schemas['Webhook'];
@@ -50,13 +50,16 @@ const WebhookList = (): ReactNode => (
 );
 
 function Fields(): ReactNode {
-  const { data: types = [] } = useQuery({ queryKey: ['event-types'], queryFn: loadEventTypes });
+  const { data: types = [] } = useQuery({
+    queryKey: ['webhook-event-types'],
+    queryFn: loadWebhookEventTypes,
+  });
   const choices = ['*', ...types].map((id) => ({ id, name: id === '*' ? '* (all)' : id }));
   return (
     <>
       <TextInput source="url" label="URL" type="url" validate={required()} fullWidth />
       <AutocompleteArrayInput source="types" choices={choices} validate={required()} fullWidth />
-      <TextInput source="description" fullWidth />
+      <TextInput source="description" parse={asText} fullWidth />
     </>
   );
 }

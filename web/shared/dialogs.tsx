@@ -116,6 +116,19 @@ export function keepFocus(end = performance.now() + DISAPPEARANCE): void {
   });
 }
 
+/** Copies a text. Browsers allow it only over HTTPS and on this machine. */
+export function useCopy(): (text: string) => Promise<void> {
+  const { say } = useDialogs();
+  return async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say('Copied.');
+    } catch {
+      say('The browser does not allow copying here. Select the text, and copy it.', true);
+    }
+  };
+}
+
 interface SecretProps {
   readonly label: string;
   readonly value: string;
@@ -125,12 +138,7 @@ interface SecretProps {
 
 /** A text that is shown once, with a button that copies it. */
 export function Secret({ label, value, autoFocus = false }: SecretProps): ReactNode {
-  const { say } = useDialogs();
-  const copy = () =>
-    void navigator.clipboard.writeText(value).then(
-      () => say('Copied.'),
-      () => say('The browser does not allow copying here. Select the text, and copy it.', true),
-    );
+  const copy = useCopy();
   return (
     <Stack direction="row" spacing={1} sx={{ maxWidth: 640, pt: 1.5, alignItems: 'center' }}>
       <TextField
@@ -142,7 +150,7 @@ export function Secret({ label, value, autoFocus = false }: SecretProps): ReactN
         slotProps={{ htmlInput: { readOnly: true, style: { fontFamily: 'monospace' } } }}
         onFocus={({ target }) => target.select()}
       />
-      <Button startIcon={<ContentCopy />} onClick={copy}>
+      <Button startIcon={<ContentCopy />} onClick={() => void copy(value)}>
         Copy
       </Button>
     </Stack>

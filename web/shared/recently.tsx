@@ -26,6 +26,10 @@ interface Question {
   readonly answer: (proof: Proof | null) => void;
 }
 
+/** Whether a call needs a login of the last 5 minutes. */
+export const isTooOld = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === 403 && error.message.includes('5 minutes');
+
 /** Asks for the password, and for a code if there is a second factor, when a call needs a login of the last 5 minutes. */
 export function RecentlyProvider({ children }: { children: ReactNode }): ReactNode {
   const [question, setQuestion] = useState<Question>();
@@ -34,11 +38,13 @@ export function RecentlyProvider({ children }: { children: ReactNode }): ReactNo
     try {
       return await call({});
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 403 && error.message.includes('5 minutes')))
-        throw error;
+      if (!isTooOld(error)) throw error;
       const { data } = await read(api.GET('/auth/mfa/'));
       const proof = await new Promise<Proof | null>((answer) =>
-        setQuestion({ needsCode: data.totp, answer }),
+        setQuestion((earlier) => {
+          earlier?.answer(null);
+          return { needsCode: data.totp, answer };
+        }),
       );
       setQuestion(undefined);
       if (proof === null) throw new ApiError(0, undefined, 'Nothing was changed.');
@@ -67,7 +73,9 @@ function Confirmation({ needsCode, answer }: Question): ReactNode {
       >
         <DialogTitle id="confirm-title">Confirm that it is you</DialogTitle>
         <DialogContent>
-          <DialogContentText sx={{ mb: 2 }}>Your login is older than 5 minutes.</DialogContentText>
+          <DialogContentText sx={{ mb: 2 }}>
+            Your login is older than 5 minutes. If your account has no password, log out and in again.
+          </DialogContentText>
           <Stack spacing={2}>
             <PasswordField autoFocus />
             {needsCode && <CodeField />}

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useState } from 'react';
 import { api, ApiError, read, type Schemas, setCsrfToken, whenSessionEnds } from './api.js';
 
@@ -7,6 +8,8 @@ interface Session {
   /** `undefined` before the service has said whether there is one, `null` if there is none. */
   readonly account: Account | null | undefined;
   readonly begin: (session: Schemas['Session']) => void;
+  /** Asks the service again: what was done without the session may have changed or ended it. */
+  readonly restore: () => Promise<void>;
   readonly update: (account: Account) => void;
   readonly logOut: () => Promise<void>;
 }
@@ -16,17 +19,39 @@ const SessionContext = createContext<Session | undefined>(undefined);
 /** Tells the other pages that there is a session, because scripts cannot see its cookie. */
 const HINT = 'session';
 
+/** When the service is asked again that has not said whether there is a session, in milliseconds. */
+const RETRY = 3000;
+
 /** The session of the browser, which all pages share. */
 export function SessionProvider({ children }: { children: ReactNode }): ReactNode {
+  const client = useQueryClient();
   const [account, setAccount] = useState<Account | null>();
   const session = useMemo<Session>(() => {
+    const restore = async (): Promise<void> => {
+      try {
+        const { account: who, csrf_token } = await read(api.GET('/auth/session/'));
+        if (localStorage.getItem(HINT) === null) localStorage.setItem(HINT, 'on');
+        setCsrfToken(csrf_token);
+        setAccount((before) => {
+          if (before && before.id !== who.id) client.clear();
+          return who;
+        });
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return end();
+        // Whether there is one is not known, so a page that is open stays.
+        setTimeout(() => void restore(), RETRY);
+      }
+    };
     const begin = ({ account: who, csrf_token }: Schemas['Session']) => {
-      localStorage.setItem(HINT, 'on');
+      // Another value for each login: other tabs have the token of an earlier one.
+      localStorage.setItem(HINT, String(Date.now()));
+      client.clear();
       setCsrfToken(csrf_token);
       setAccount(who);
     };
     const end = () => {
       localStorage.removeItem(HINT);
+      client.clear();
       setCsrfToken('');
       setAccount(null);
     };
@@ -39,15 +64,14 @@ export function SessionProvider({ children }: { children: ReactNode }): ReactNod
       }
       end();
     };
-    return { account, begin, update: setAccount, logOut };
-  }, [account]);
+    return { account, begin, restore, update: setAccount, logOut };
+  }, [account, client]);
 
   useEffect(() => {
-    const restore = () => read(api.GET('/auth/session/')).then(session.begin, () => setAccount(null));
     const onChange = ({ key }: StorageEvent) => {
-      if (key === HINT) void restore();
+      if (key === HINT) void session.restore();
     };
-    void restore();
+    void session.restore();
     addEventListener('storage', onChange);
     return () => removeEventListener('storage', onChange);
     // The functions of a session do not change what they do.

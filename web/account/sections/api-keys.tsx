@@ -20,7 +20,8 @@ function ApiKeysSection(): ReactNode {
     const body = {
       name,
       scope: scope as 'read' | 'write',
-      expires_at: expires === '' ? null : new Date(expires).toISOString(),
+      // At the end of the day, where the person is.
+      expires_at: expires === '' ? null : new Date(`${expires}T23:59:59`).toISOString(),
     };
     const { data } = await recently((proof) =>
       read(api.POST('/auth/api-keys/', { body: { ...body, ...proof } })),

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { api, messageOf, read } from '../../shared/api.js';
 import { useDialogs } from '../../shared/dialogs.js';
 import { CodeField, Form, PasswordField } from '../../shared/form.js';
+import { isTooOld } from '../../shared/recently.js';
 import { useSession } from '../../shared/session.js';
 import { SERVICE } from '../../shared/settings.js';
 import type { Section } from './section.js';
@@ -24,7 +25,8 @@ function DeletionSection(): ReactNode {
       link.click();
       URL.revokeObjectURL(link.href);
     } catch (error) {
-      say(messageOf(error), true);
+      const advice = 'Your login is older than 5 minutes. Log out and in again, and then export.';
+      say(isTooOld(error) ? advice : messageOf(error), true);
     }
   }
 

@@ -4,8 +4,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import createQrCode from 'qrcode-generator';
 import { type ReactNode, useState } from 'react';
 import { api, messageOf, read, type Schemas } from '../../shared/api.js';
-import { keepFocus, Secret, useDialogs } from '../../shared/dialogs.js';
-import { CodeField, Form } from '../../shared/form.js';
+import { keepFocus, Secret, useCopy, useDialogs } from '../../shared/dialogs.js';
+import { CodeField, Failure, Form } from '../../shared/form.js';
 import { useRecently } from '../../shared/recently.js';
 import { SERVICE } from '../../shared/settings.js';
 import type { Section } from './section.js';
@@ -21,7 +21,10 @@ function TwoStepSection(): ReactNode {
   const { say } = useDialogs();
   const client = useQueryClient();
   const [step, setStep] = useState<Step>();
-  const { data: factors } = useQuery({ queryKey: ['factors'], queryFn: () => read(api.GET('/auth/mfa/')) });
+  const { data: factors, error: failure } = useQuery({
+    queryKey: ['factors'],
+    queryFn: () => read(api.GET('/auth/mfa/')),
+  });
   const refresh = () => client.invalidateQueries({ queryKey: ['factors'] });
   const close = () => {
     setStep(undefined);
@@ -38,6 +41,7 @@ function TwoStepSection(): ReactNode {
     }
   }
 
+  if (failure) return <Failure message={messageOf(failure)} />;
   if (factors === undefined) return <Skeleton height={60} />;
   if (step?.name === 'set-up')
     return <SetUp setup={step.setup} done={(codes) => setStep({ name: 'codes', codes })} cancel={close} />;
@@ -62,7 +66,7 @@ function TwoStepSection(): ReactNode {
         onCancel={close}
         onSubmit={async ({ code = '' }) => {
           const { recovery_codes: codes } = await recently((proof) =>
-            read(api.POST('/auth/mfa/recovery-codes/', { body: { ...proof, code } })),
+            read(api.POST('/auth/mfa/recovery-codes/', { body: { code, ...proof } })),
           );
           setStep({ name: 'codes', codes });
         }}
@@ -79,7 +83,7 @@ function TwoStepSection(): ReactNode {
         isDangerous
         onCancel={close}
         onSubmit={async ({ code = '' }) => {
-          await recently((proof) => read(api.DELETE('/auth/mfa/totp/', { body: { ...proof, code } })));
+          await recently((proof) => read(api.DELETE('/auth/mfa/totp/', { body: { code, ...proof } })));
           close();
           say('Two-step login is off.');
         }}
@@ -143,10 +147,9 @@ function SetUp({ setup: { secret, uri }, done, cancel }: SetUpProps): ReactNode 
 
 /** The codes are shown once, and the person says when they are stored. */
 function RecoveryCodes({ codes, close }: { codes: readonly string[]; close: () => void }): ReactNode {
-  const { say } = useDialogs();
   const text = codes.join('\n');
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`${text}\n`)}`;
-  const copy = () => void navigator.clipboard.writeText(text).then(() => say('Copied.'));
+  const copy = useCopy();
   return (
     <Stack spacing={2}>
       <Typography>
@@ -169,7 +172,7 @@ function RecoveryCodes({ codes, close }: { codes: readonly string[]; close: () =
         {text}
       </Box>
       <Stack direction="row" spacing={1} useFlexGap sx={{ flexWrap: 'wrap' }}>
-        <Button variant="outlined" onClick={copy}>
+        <Button variant="outlined" onClick={() => void copy(text)}>
           Copy
         </Button>
         <Button

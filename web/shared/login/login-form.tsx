@@ -1,6 +1,6 @@
 import { Button, Divider, Stack, Typography } from '@mui/material';
 import Key from '@mui/icons-material/Key';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { api, ApiError, messageOf, read, type Schemas } from '../api.js';
 import { CodeField, EmailField, Failure, Form, PasswordField } from '../form.js';
@@ -51,13 +51,22 @@ export function LoginForm({
     if (can && !left.aborted && step === undefined) await byPasskey(left);
   }
 
+  const offer = useRef<AbortController>(undefined);
+  const [offers, setOffers] = useState(0);
   useEffect(() => {
-    const left = new AbortController();
-    void suggestPasskeys(left.signal);
-    return () => left.abort();
-    // One offer for each time that the form appears.
+    offer.current = new AbortController();
+    void suggestPasskeys(offer.current.signal);
+    return () => offer.current?.abort();
+    // One offer for each time that the form appears, and after each use of the button.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [step === undefined]);
+  }, [step === undefined, offers]);
+
+  async function choosePasskey(): Promise<void> {
+    // A browser asks for one passkey at a time.
+    offer.current?.abort();
+    await byPasskey();
+    setOffers((n) => n + 1);
+  }
 
   if (step !== undefined) {
     return (
@@ -85,7 +94,7 @@ export function LoginForm({
       </Form>
       {children}
       <Divider>or</Divider>
-      <Button variant="outlined" startIcon={<Key />} onClick={() => void byPasskey()}>
+      <Button variant="outlined" startIcon={<Key />} onClick={() => void choosePasskey()}>
         Log in with a passkey
       </Button>
       {providers.map((provider) => (
