@@ -426,6 +426,21 @@ it.each([
 });
 
 describe('PostgreSQL with other settings', () => {
+  it('does not limit statements of commands, such as migrations', async () => {
+    const { environment, ...testStore } = await createStore('PostgreSQL', DIRECT);
+    const config = loadConfig(environment);
+    const first = await commandDataSource(config, []).initialize();
+    await first.query(
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 50', current_database()); END $$`,
+    );
+    await first.destroy();
+
+    const source = await commandDataSource(config, []).initialize();
+    expect(await source.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '0' }]);
+    await source.destroy();
+    await testStore.remove();
+  });
+
   it('stores and reads dates under another DateStyle', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     const [{ name }] = await api.app.get(Database).source.query('SELECT current_database() AS name');

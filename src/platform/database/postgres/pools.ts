@@ -33,7 +33,8 @@ function toRfc3339(text: string): string {
 }
 
 /**
- * The options of TypeORM's pool. That of a command is small and has no statement timeout: migrations take long.
+ * The options of TypeORM's pool. That of a command is small and has no statement timeout, whatever the role has: migrations
+ * take long.
  *
  * @param onAttempt called after each attempt to open a connection
  */
@@ -48,7 +49,7 @@ export function mainPool(
     // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
     poolErrorHandler: () => undefined,
     extra: {
-      ...sessionOf(store),
+      ...sessionOf(store, forCommand ? ' -c statement_timeout=0' : ''),
       onAttempt,
       ...(forCommand ? { Client: PostgresClient } : limitedTo(store, STATEMENT_TIMEOUT)),
     },
@@ -95,11 +96,11 @@ function newPool(store: PostgresStore, max: number, timeout: number): Pool {
   return pool.on('error', () => undefined);
 }
 
-const sessionOf = ({ pooled }: PostgresStore) => ({
+const sessionOf = ({ pooled }: PostgresStore, further = '') => ({
   types: readableTypes,
   keepAlive: true,
   // Times are read as text in any format of the server. A pooler rejects settings of a session.
-  ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
+  ...(!pooled && { options: `-c DateStyle=ISO -c TimeZone=UTC${further}` }),
 });
 
 const limitedTo = ({ pooled }: PostgresStore, timeout: number) => ({
