@@ -34,10 +34,9 @@ describeConsole('the events of the console', (of) => {
     await page.getByText('Connecting', { exact: true }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await postsOf(of().api).create({ title: 'Seen after it' });
-    await page
-      .getByText(/^post\.created/)
-      .first()
-      .waitFor();
+    const seen = page.getByText(/^post\.created/);
+    await seen.first().waitFor();
+    expect(await seen.count()).toBe(1);
     await page.close();
   });
 });

@@ -10,18 +10,22 @@ parseCommandLine(`Usage: npm run cluster
 
 Starts etcd, two nodes of PostgreSQL under Patroni, HAProxy, PgBouncer and three replicas of the service on this machine,
 with the files of deploy/cluster, and stops them at Ctrl-C. All of their data and logs are in one temporary folder, which
-is then removed. The replicas have the settings of the environment and of .env, except their database.`);
+is then removed. The replicas have the settings of the environment and of .env, except their database, secret and ports.`);
 if (MISSING_PARTS.length > 0)
   rejectUsage(
     `Not installed: ${MISSING_PARTS.join(', ')}. On Debian: apt-get install ${MISSING_PARTS.join(' ')}`,
   );
+
+/** Settings that the cluster decides, and a port that three replicas cannot share. */
+const OWN = /^(DATABASE_URL|JWT_SECRET)(_FILE)?$|^(METRICS_PORT|MIGRATE)$/;
 
 const ended = new Promise<void>((resolve) => {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
 });
 const cluster = await Cluster.prepare(console.log);
 try {
-  const started = cluster.start({ parameters: ['dist/main.js'], environment: process.env }).then(() => true);
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.test(name)));
+  const started = cluster.start({ parameters: ['dist/main.js'], environment }).then(() => true);
   if (await Promise.race([started, ended])) {
     console.log(describe(cluster));
     await ended;

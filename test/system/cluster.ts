@@ -18,7 +18,7 @@ import { environmentOfProcess } from '../support/environment.ts';
 import { MailServer } from '../support/mail-server.ts';
 import { until } from '../support/until.ts';
 import { Events } from './cluster/events.ts';
-import { Load } from './cluster/load.ts';
+import { CLIENTS, Load } from './cluster/load.ts';
 import { Verification } from './cluster/verify.ts';
 
 /** In milliseconds: the machine may be busy. */
@@ -61,13 +61,13 @@ try {
   await during('etcd is away for ten seconds', stopEtcd, { hasPrimary: false });
   await during('A new build with a migration', rollOut);
 
-  await load.stop();
+  await within('the load stops', load.stop());
   faults.push(...load.faults.splice(0));
   const verification = new Verification(cluster.api, load);
   await verification.samples(3);
   await verification.tickets();
   await verification.accounts(new Set((await query('SELECT email FROM accounts')).map(({ email }) => email)));
-  await events.verify();
+  await events.verify([...load.tickets.values()].map((ticket) => JSON.parse(ticket).data.id));
   await webhooks.verify(events.ids);
   await until(
     'each account has its mail',
@@ -89,8 +89,8 @@ for (const fault of new Set(faults)) console.log(`  Failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 /**
- * Causes a fault under load, and waits until each replica is ready, requests of each kind are served and there is a
- * standby again.
+ * Causes a fault under load, and waits until each replica is ready and serves requests of each kind, the proxy does, and
+ * there is a standby again.
  *
  * @param cause returns when Patroni has a primary again, if it had none
  * @param hasPrimary whether there is a primary all the time; if not, some requests must get 503
@@ -105,6 +105,11 @@ async function during(
   const primaryAt = await cause();
   const caused = performance.now();
   await until('each replica is ready', areReplicasReady, TIMEOUT);
+  for (const n of cluster.replicas.keys()) {
+    const direct = new Load(cluster.addressOf(n), load);
+    const serves = `replica ${n + 1} serves each kind of request`;
+    await until(serves, () => within(serves, direct.once()), TIMEOUT);
+  }
   await until('requests of each kind are served', () => load.hasServedSince(caused), TIMEOUT);
   await cluster.untilSynchronous();
   await sleep(SETTLED);
@@ -119,6 +124,9 @@ async function during(
     `${what}: ${count('served')} requests served, ${count('unavailable')} got 503, ${count('lost')} lost; ${pause}${recovery}`,
   );
   faults.push(...load.faults.splice(0).map((fault) => `${what}: ${fault}`));
+  // Each client has one request at a time.
+  if (count('lost') > Object.values(CLIENTS).reduce((sum, clients) => sum + clients))
+    faults.push(`${what}: more requests were lost than a replica had`);
   if (!hasPrimary && count('unavailable') === 0) faults.push(`${what}: no request noticed it`);
 }
 
@@ -126,7 +134,7 @@ async function during(
 async function areReplicasReady(): Promise<boolean> {
   const areReady = cluster.replicas.map(async ({ name, isRunning }, n) => {
     if (!isRunning) throw new Error(`${name} has ended`);
-    return fetch(`${cluster.addressOf(n)}/health/ready`).then(
+    return fetch(`${cluster.addressOf(n)}/health/ready`, { signal: AbortSignal.timeout(5000) }).then(
       async (reply) => {
         await reply.body?.cancel();
         return reply.ok;
@@ -170,9 +178,10 @@ async function stopEtcd(): Promise<number> {
   return untilPrimary();
 }
 
-/** The former build goes on while the migration runs. */
+/** The former build goes on while the migration runs, at the server itself. */
 async function rollOut(): Promise<void> {
-  const env = { ...environmentOfProcess(), ...cluster.settings };
+  const direct = { DATABASE_URL: cluster.serverUrl, DATABASE_POOLER: 'none' };
+  const env = { ...environmentOfProcess(), ...cluster.settings, ...direct };
   const command = ['dist/commands/migrate.js', '--yes'];
   await promisify(execFile)(process.execPath, command, { cwd: copy.folder, env });
   await query('SELECT nickname FROM accounts LIMIT 1');
@@ -187,6 +196,8 @@ async function addMigration(): Promise<void> {
 
 export class Nicknames1799000000000 {
   async up(runner: QueryRunner): Promise<void> {
+    // Longer than the statement timeout of the role.
+    await runner.query('SELECT pg_sleep(9)');
     await runner.query('ALTER TABLE accounts ADD COLUMN nickname text');
   }
 
@@ -199,6 +210,16 @@ export class Nicknames1799000000000 {
   // The replicas may run as another user.
   chmodSync(copy.folder, 0o755);
   await copy.mustRun(process.execPath, '--no-warnings', 'tools/build.ts');
+}
+
+/** @throws Error if it takes too long */
+async function within<T>(what: string, result: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timer = sleep(TIMEOUT, undefined, { signal: late.signal }).then(
+    () => Promise.reject(new Error(`Timed out before ${what}`)),
+    () => result,
+  );
+  return Promise.race([result, timer]).finally(() => late.abort());
 }
 
 async function query(sql: string): Promise<Record<string, any>[]> {

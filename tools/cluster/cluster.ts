@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chownSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,6 +86,11 @@ export class Cluster {
     return `postgres://posts:${this.passwords.posts}@${HERE}:${this.ports.pooler}/posts`;
   }
 
+  /** The database at the primary itself, whichever it is: for migrations. */
+  get serverUrl(): string {
+    return `postgres://posts:${this.passwords.posts}@${HERE}:${this.ports.writer}/posts`;
+  }
+
   /** The address of the primary, whichever it is, for its superuser. */
   get writerUrl(): string {
     return `postgres://postgres:${this.passwords.superuser}@${HERE}:${this.ports.writer}/postgres`;
@@ -99,6 +104,7 @@ export class Cluster {
       JWT_SECRET: this.secret,
       TRUST_PROXY: HERE,
       DRAIN_DELAY_MS: '1000',
+      DATA_DIR: join(this.folder, 'data'),
     };
   }
 
@@ -154,14 +160,15 @@ export class Cluster {
 
   async stop(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.end()));
-    await Promise.all(this.nodes.map((node) => node.abandon()));
+    await Promise.allSettled(this.nodes.map((node) => node.abandon()));
     for (const program of this.programs) program.kill();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 
   private async startDatabase(): Promise<void> {
     for (const file of FILES) copyFileSync(join('deploy/cluster', file), join(this.folder, file));
-    this.own('');
+    mkdirSync(join(this.folder, 'data'));
+    for (const path of ['', 'data']) this.own(path);
     const { etcd, peers } = this.ports;
     const clients = `http://${HERE}:${etcd}`;
     const peer = `http://${HERE}:${peers}`;
@@ -298,9 +305,9 @@ type Identity = ReturnType<typeof identityOfServer>;
 
 /** Whether a user can read the service in a folder, with its packages. */
 const canRead = (folder: string, identity: Identity): boolean =>
-  ['dist/main.js', 'node_modules/pg/package.json'].every(
-    (file) => spawnSync('test', ['-r', join(folder, file)], identity).status === 0,
-  );
+  ['dist/main.js', 'node_modules/pg/package.json', '.env']
+    .map((file) => join(folder, file))
+    .every((file) => !existsSync(file) || spawnSync('test', ['-r', file], identity).status === 0);
 
 const newSecret = (): string => randomBytes(24).toString('hex');
 

@@ -91,23 +91,38 @@ export class Events {
     return until('each stream has events', () => this.streams.every(({ ids }) => ids.length > 0));
   }
 
-  /** One event for each sample, in one order for all consumers. */
-  async verify(): Promise<void> {
+  /**
+   * One event for each sample and ticket, in one order for all consumers.
+   *
+   * @param tickets ids of all tickets
+   */
+  async verify(tickets: readonly number[]): Promise<void> {
     const events = await listAll<Event>(this.url, '/v1/events');
     const ids = events.map(({ id }) => id);
     for (const id of ids) this.ids.add(id);
     if (this.ids.size < ids.length) this.faults.push('The feed has an id twice');
-    const subjects = events.filter(({ type }) => type === 'sample.created').map(({ subject }) => subject);
     const samples = await listAll<{ id: number }>(this.url, '/v1/samples');
-    const expected = new Set(samples.map(({ id }) => `/v1/samples/${id}`));
-    const found = new Set(subjects.filter((subject) => expected.has(subject)));
-    if (found.size !== expected.size || subjects.length !== expected.size)
-      this.faults.push(`${expected.size} samples have ${subjects.length} events`);
+    this.compareCreated(
+      events,
+      '/v1/samples',
+      samples.map(({ id }) => id),
+    );
+    this.compareCreated(events, '/v1/tickets', tickets);
     for (const stream of this.streams) await this.compare(stream, ids);
     const epochs = new Set(ids.map((id) => id.split('-', 1)[0]));
     const connections = this.streams.map((stream) => stream.connections).join(', ');
     console.log(`${ids.length} events in ${epochs.size} epochs, on streams with ${connections} connections`);
     await Promise.all(this.streams.map((stream) => stream.close()));
+  }
+
+  private compareCreated(events: readonly Event[], path: string, ids: readonly number[]): void {
+    const subjects = events
+      .filter(({ type, subject }) => type.endsWith('.created') && subject.startsWith(`${path}/`))
+      .map(({ subject }) => subject);
+    const expected = new Set(ids.map((id) => `${path}/${id}`));
+    const found = new Set(subjects.filter((subject) => expected.has(subject)));
+    if (found.size !== expected.size || subjects.length !== expected.size)
+      this.faults.push(`${expected.size} of ${path} have ${subjects.length} events`);
   }
 
   private async compare({ ids: received, faults }: Stream, all: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Clients of each kind, and the pause of each between two requests in milliseconds. */
-const CLIENTS = { samples: 4, tickets: 4, accounts: 1, mutations: 2, reads: 2 };
+export const CLIENTS = { samples: 4, tickets: 4, accounts: 1, mutations: 2, reads: 2 };
 const PAUSE = 40;
 
 /** After a 503. A real client waits for `Retry-After`. */
@@ -47,37 +47,42 @@ export class Load {
   private readonly writes: number[] = [];
 
   /** Ids by text; `undefined` if a replica may have got the request, and has not acknowledged it. */
-  readonly samples = new Map<string, number | undefined>();
+  readonly samples: Map<string, number | undefined>;
   /** Acknowledged tickets by their requests. */
-  readonly tickets = new Map<TicketRequest, string>();
-  readonly accounts: string[] = [];
-  readonly faults: string[] = [];
+  readonly tickets: Map<TicketRequest, string>;
+  readonly accounts: string[];
+  readonly faults: string[];
   /** Whether a replica is killed: then a request that it was serving is lost. */
   losesRequests = false;
   served = 0;
   unavailable = 0;
   lost = 0;
 
-  constructor(url: string) {
+  /** @param of what it notes its acknowledgements and faults with */
+  constructor(url: string, of?: Load) {
     this.url = url;
+    this.samples = of?.samples ?? new Map();
+    this.tickets = of?.tickets ?? new Map();
+    this.accounts = of?.accounts ?? [];
+    this.faults = of?.faults ?? [];
   }
 
   start(): void {
-    const work: Record<Kind, (n: number) => Promise<void>> = {
-      samples: (n) => this.createSample(n),
-      tickets: (n) => this.createTicket(n),
-      accounts: () => this.register(),
-      mutations: (n) => this.mutate(n),
-      reads: () => this.read(),
-    };
     this.clients = Object.entries(CLIENTS).flatMap(([kind, count]) =>
       Array.from({ length: count }, async () => {
         for (let n = 0; !this.stopping.signal.aborted; n++) {
-          await work[kind as Kind](n);
+          await this.work(kind as Kind, n).catch((error: Error) => this.faults.push(error.stack!));
           await sleep(PAUSE);
         }
       }),
     );
+  }
+
+  /** Sends one request of each kind. @returns whether all were served */
+  async once(): Promise<boolean> {
+    const start = performance.now();
+    await Promise.all(Object.keys(CLIENTS).map((kind) => this.work(kind as Kind, 0)));
+    return this.hasServedSince(start);
   }
 
   fetch(path: string, init?: RequestInit): Promise<Response> {
@@ -102,6 +107,17 @@ export class Load {
   longestPauseSince(time: number): number {
     const since = this.writes.filter((each) => each > time);
     return Math.max(...since.map((each, n) => each - (since[n - 1] ?? time)));
+  }
+
+  private work(kind: Kind, n: number): Promise<void> {
+    const work: Record<Kind, () => Promise<void>> = {
+      samples: () => this.createSample(n),
+      tickets: () => this.createTicket(n),
+      accounts: () => this.register(),
+      mutations: () => this.mutate(n),
+      reads: () => this.read(),
+    };
+    return work[kind]();
   }
 
   private async createSample(n: number): Promise<void> {
