@@ -5,9 +5,9 @@
  * them, and runs the command of a recipe meanwhile.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
 
@@ -29,9 +29,8 @@ const OF_THE_PLATFORM = [
   'websockets',
 ].map((name) => `test/${name}`);
 
-const taken = [...readdirSync('test/recipes/guide'), 'invoices', 'comments'].filter((name) =>
-  existsSync(`src/${name}`),
-);
+const recipes = globSync('test/recipes/guide/*/*.module.ts').map((file) => basename(dirname(file)));
+const taken = [...new Set(recipes), 'invoices', 'comments'].filter((name) => existsSync(`src/${name}`));
 if (taken.length > 0) {
   console.log(`SKIPPED: all recipes, because the service has modules with their names: ${taken.join(', ')}`);
   process.exit(0);
