@@ -62,8 +62,9 @@ function Gate({ isCompleting, first }: ReturnType<typeof useCompletion>): ReactN
 /** The page of this service from which the person came here to log in: `#/?to=/docs`. */
 function useReturnAddress(): string | undefined {
   const to = new URLSearchParams(useLocation().search).get('to');
-  const url = to === null ? null : URL.parse(to, location.origin);
-  if (url?.origin !== location.origin || url.pathname === location.pathname) return undefined;
+  if (to === null || !URL.canParse(to, location.origin)) return undefined;
+  const url = new URL(to, location.origin);
+  if (url.origin !== location.origin || url.pathname === location.pathname) return undefined;
   // With its origin: a path may begin with two slashes, which would lead to another host.
   return `${url.origin}${url.pathname}${url.hash}`;
 }
