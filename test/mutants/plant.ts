@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import ts from 'typescript';
 
-/** A place where the source may be wrong: `text` with `fault(n)` in it, which is true while the fault is planted. */
+/** A place where the source may be wrong: `text` with `isPlanted(n)` in it, which is true while the fault is planted. */
 export interface Fault {
   readonly file: string;
   readonly line: number;
@@ -43,7 +43,7 @@ export function faultsIn(file: string, source: string): Fault[] {
         'guard removed',
         node,
         node,
-        (n) => `@(fault(${n}) ? () => undefined : ${node.expression.getText(tree)})`,
+        (n) => `@(isPlanted(${n}) ? () => undefined : ${node.expression.getText(tree)})`,
         true,
       );
     if (isInFunction) plantIn(node, tree, add);
@@ -58,13 +58,13 @@ type Add = (kind: string, from: ts.Node, to: ts.Node, text: Fault['text']) => vo
 
 function plantIn(node: ts.Node, tree: ts.SourceFile, add: Add): void {
   const text = node.getText(tree);
-  const either = (wrong: string) => (n: number) => `(fault(${n}) ? ${wrong} : ${text})`;
+  const either = (wrong: string) => (n: number) => `(isPlanted(${n}) ? ${wrong} : ${text})`;
   if (ts.isIfStatement(node) && !node.elseStatement && throws(node.thenStatement))
     add(
       'check ignored',
       node.expression,
       node.expression,
-      (n) => `!fault(${n}) && (${node.expression.getText(tree)})`,
+      (n) => `!isPlanted(${n}) && (${node.expression.getText(tree)})`,
     );
   const condition = ts.isIfStatement(node)
     ? node.expression
@@ -73,7 +73,7 @@ function plantIn(node: ts.Node, tree: ts.SourceFile, add: Add): void {
       : undefined;
   if (condition) {
     const inner = condition.getText(tree);
-    add('condition negated', condition, condition, (n) => `(fault(${n}) ? !(${inner}) : (${inner}))`);
+    add('condition negated', condition, condition, (n) => `(isPlanted(${n}) ? !(${inner}) : (${inner}))`);
   }
   if (ts.isBinaryExpression(node)) {
     const flipped = FLIPPED.get(node.operatorToken.kind);
@@ -94,17 +94,17 @@ function plantIn(node: ts.Node, tree: ts.SourceFile, add: Add): void {
   ) {
     const where = node.initializer;
     if (where.properties.length > 0)
-      add('WHERE ignored', where, where, (n) => `(fault(${n}) ? {} : ${where.getText(tree)})`);
+      add('WHERE ignored', where, where, (n) => `(isPlanted(${n}) ? {} : ${where.getText(tree)})`);
   }
   if ((ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) && CONDITION.test(text))
     add('WHERE ignored', node, node, either(text.replace(CONDITION, '')));
   if (ts.isExpressionStatement(node) && /^(await )?[\w.]+\.record\w*\(/.test(text))
-    add('event not written', node, node, (n) => `if (!fault(${n})) ${text}`);
+    add('event not written', node, node, (n) => `if (!isPlanted(${n})) ${text}`);
   if (ts.isNewExpression(node) && node.expression.getText(tree) === 'AppError') {
     const code = node.arguments?.[0];
     if (code && ts.isStringLiteral(code)) {
       const wrong = code.text === 'CONFLICT' ? 'NOT_FOUND' : 'CONFLICT';
-      add('code exchanged', code, code, (n) => `(fault(${n}) ? '${wrong}' : '${code.text}')`);
+      add('code exchanged', code, code, (n) => `(isPlanted(${n}) ? '${wrong}' : '${code.text}')`);
     }
   }
   if (ts.isBlock(node)) {
@@ -112,7 +112,7 @@ function plantIn(node: ts.Node, tree: ts.SourceFile, add: Add): void {
       const first = node.statements[n - 1];
       if (!first || !ts.isExpressionStatement(first) || !ts.isExpressionStatement(second)) continue;
       const [a, b] = [first.getText(tree), second.getText(tree)];
-      add('order exchanged', first, second, (id) => `if (fault(${id})) { ${b} ${a} } else { ${a} ${b} }`);
+      add('order exchanged', first, second, (id) => `if (isPlanted(${id})) { ${b} ${a} } else { ${a} ${b} }`);
     }
   }
 }

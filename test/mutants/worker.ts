@@ -32,7 +32,7 @@ const config = {
 };
 const reached = new Set<number>();
 let planted = Number(process.env['MUTANT'] ?? -1);
-Object.assign(globalThis, { fault: (n: number) => reached.add(n) && n === planted });
+Object.assign(globalThis, { isPlanted: (n: number) => reached.add(n) && n === planted });
 
 const watch = { watch: false, watchAll: false } as Parameters<typeof tearDown>[0];
 // Builds the project, not the copy: processes that tests start have no faults.
