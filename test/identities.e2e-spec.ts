@@ -34,15 +34,20 @@ describe.each(STORES)('identities on %s', (store) => {
   };
   const list = async (headers: Record<string, string>) =>
     (await api.get('/auth/identities/', headers)).body.data;
-  const startLink = (headers: Record<string, string>, provider = 'google') =>
-    api.send({ method: 'POST', url: `/auth/social/${provider}/link/`, headers });
+  const startLink = (headers: Record<string, string>, provider = 'google', query = '') =>
+    api.send({ method: 'POST', url: `/auth/social/${provider}/link/${query}`, headers });
   /** Goes to the provider for a started link, and returns to the callback. */
-  const follow = async (started: Reply, login: string, before = async (): Promise<unknown> => undefined) => {
+  const follow = async (
+    started: Reply,
+    login: string,
+    before = async (): Promise<unknown> => undefined,
+    accept = '*/*',
+  ) => {
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(started.body.authorization_url, login);
     await before();
     const [cookie] = started.headers['set-cookie']!.split(';');
-    return visitor.get(callback, { cookie: cookie! });
+    return visitor.get(callback, { cookie: cookie!, accept });
   };
   const link = async (headers: Record<string, string>, login: string) =>
     follow(await startLink(headers), person(login));
@@ -99,6 +104,27 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(await link(two.headers, 'shared')).toBeError('CONFLICT');
     expect(await list(two.headers)).toEqual([]);
     expect((await me(await logIn('shared'))).id).toBe(one.id);
+  });
+
+  it('are linked from the account page of the service, which also gets the code of an error', async () => {
+    const [owner, other] = [
+      await register('page-owner@example.com'),
+      await register('page-other@example.com'),
+    ];
+    const fromPage = async ({ headers }: typeof owner, accept: string) => {
+      const started = await startLink(headers, 'google', '?return=account');
+      return follow(started, person('from-page'), undefined, accept);
+    };
+
+    const linked = await fromPage(owner, 'text/html');
+    expect(linked).toHaveStatus(302);
+    expect(linked.headers['location']).toBe(`${PUBLIC_URL}/account/?linked=google`);
+    expect(await list(owner.headers)).toHaveLength(1);
+    expect((await fromPage(other, 'text/html')).headers['location']).toBe(
+      `${PUBLIC_URL}/account/?error=CONFLICT`,
+    );
+    expect(await fromPage(other, '*/*')).toBeError('CONFLICT');
+    expect(await list(other.headers)).toEqual([]);
   });
 
   it('are linked only in the browser that started the link', async () => {

@@ -518,6 +518,22 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
       for (const none of [null, 5]) expect(await open(none)).toBeError('VALIDATION_ERROR', ['social_code']);
     });
 
+    it('brings a browser to the account page with the code of an error, and gives others the error', async () => {
+      await api.accounts.register('waiting@example.com');
+      person('waiting');
+      const visitor = new Visitor(api);
+      const fail = async (headers: Record<string, string>) => {
+        const begun = await visitor.get(`/auth/social/google/?return=account&code_challenge=${challenge}`);
+        return visitor.get(await visitor.logInAt(begun.headers['location']!, 'waiting'), headers);
+      };
+
+      const page = await fail({ accept: 'text/html,*/*;q=0.8' });
+      expect(page).toHaveStatus(302);
+      expect(page.headers['location']).toBe(`${PUBLIC_URL}/account/?error=CONFLICT`);
+      expect(await fail({})).toBeError('CONFLICT');
+      expect(await fail({ accept: 'application/json' })).toBeError('CONFLICT');
+    });
+
     it('carries an mfa_token instead, if the account has a second factor', async () => {
       const secret = await withFactor('pagestep');
       const { searchParams } = new URL((await arrive('pagestep')).headers['location']!);

@@ -11618,7 +11618,10 @@ export interface operations {
     };
     Identities_link: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `account` ends at the account page of this service. */
+                return?: string;
+            };
             header?: never;
             path: {
                 provider: string;
@@ -11996,7 +11999,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"] | components["schemas"]["SecondStepRequired"] | components["schemas"]["IdentityResponse"];
                 };
             };
-            /** @description Redirect to the front end, if one is configured, or to the account page of this service: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked. */
+            /** @description Redirect to the front end, if one is configured, or to the account page of this service: with a one-time `code`, with an `mfa_token` if the account has a second factor, with `linked`, the provider whose identity was linked, or, for a browser at the account page, with `error`, the code of an error. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

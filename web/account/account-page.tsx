@@ -5,7 +5,7 @@ import { Link, Route, Routes, useLocation } from 'react-router';
 import { api, messageOf, read } from '../shared/api.js';
 import { useDialogs } from '../shared/dialogs.js';
 import { LoginForm } from '../shared/login/login-form.js';
-import type { Returned } from '../shared/login/social.js';
+import { nameOfProvider, type Returned } from '../shared/login/social.js';
 import { useSession } from '../shared/session.js';
 import { MAY_REGISTER } from '../shared/settings.js';
 import { ForgottenPage, RegistrationPage } from './entrance.js';
@@ -69,23 +69,26 @@ function useReturnAddress(): string | undefined {
   return `${url.origin}${url.pathname}${url.hash}`;
 }
 
-/** Completes a login at a provider. @returns also its second step, if there is one */
+/** Completes a login at a provider, or says how it has ended. @returns also its second step, if there is one */
 function useCompletion(returned: Returned | undefined) {
   const { account, begin } = useSession();
   const { say } = useDialogs();
   // The answer about an earlier session must not come after this login, which it would end.
   const isRestored = account !== undefined;
-  const hasCode = returned !== undefined && 'social_code' in returned.login;
-  const [isCompleting, setCompleting] = useState(hasCode);
+  const { login, linked, failure } = returned ?? {};
+  const byCode = login && 'social_code' in login ? login : undefined;
+  const [isCompleting, setCompleting] = useState(byCode !== undefined);
 
   useEffect(() => {
-    if (!hasCode || !isRestored) return;
-    const { login, code_verifier } = returned;
-    read(
-      api.POST('/auth/session/', {
-        body: { ...login, code_verifier } as { social_code: string; code_verifier: string },
-      }),
-    )
+    if (failure !== undefined) say(failure, true);
+    if (linked !== undefined) say(`${nameOfProvider(linked)} is linked.`);
+    // Once for each time that the person comes back.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
+  useEffect(() => {
+    if (!byCode || !isRestored) return;
+    read(api.POST('/auth/session/', { body: byCode }))
       .then((session) => begin(session as Parameters<typeof begin>[0]))
       .catch((error: unknown) => say(messageOf(error), true))
       .finally(() => setCompleting(false));
@@ -97,9 +100,7 @@ function useCompletion(returned: Returned | undefined) {
   useEffect(() => {
     if (account) setUsed(true);
   }, [account]);
-  const { login, code_verifier } = returned ?? {};
-  const isSecondStep = !isUsed && login && 'mfa_token' in login;
-  const first = isSecondStep ? { ...login, code_verifier: code_verifier! } : undefined;
+  const first = !isUsed && login && 'mfa_token' in login ? login : undefined;
   return { isCompleting, first };
 }
 

@@ -6,6 +6,7 @@ import {
   HttpStatus,
   Param,
   Post,
+  Query,
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
@@ -29,6 +30,7 @@ import { EMAIL_NOT_VERIFIED } from '../login/login-steps.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { IdentitiesService, NO_SUCH_IDENTITY } from './identities.service.js';
 import { FlowCookie } from './login-flows.js';
+import { StartLinkQuery } from './social.input.js';
 import { SocialService } from './social.service.js';
 
 /** The caller's identities at providers. */
@@ -80,11 +82,12 @@ export class IdentitiesController {
   async link(
     @CurrentPrincipal() caller: Principal,
     @Param('provider') provider: string,
+    @Query() { return: returnTo }: StartLinkQuery,
     @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    const { url, cookie } = await this.social.startLink(provider, caller, input, client);
+    const { url, cookie } = await this.social.startLink(provider, caller, input, { client, returnTo });
     this.cookie.write(reply, cookie);
     return { authorization_url: url };
   }

@@ -13,7 +13,7 @@ const LIFETIME = 600;
  * A random number, the end of the flow, the login (`sid`) that the identity is linked to, if it is a link, the
  * `code_challenge` of the client, if it sent one, and whether the flow returns to the account page.
  */
-const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43})(\.account)?)?$/;
+const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43}))?(~account)?$/;
 
 /** What a flow sends to the provider and checks in the callback. */
 export interface LoginFlow {
@@ -26,7 +26,7 @@ export interface LoginFlow {
   readonly linkTo: string | undefined;
   /** Of the client that may exchange the one-time code (S256, RFC 7636). */
   readonly codeChallenge: string | undefined;
-  /** Whether the flow ends at the service's own account page; it has a `codeChallenge` then. */
+  /** Whether the flow ends at the service's own account page; a login has a `codeChallenge` then. */
   readonly returnsToAccount: boolean;
 }
 
@@ -63,9 +63,8 @@ export class LoginFlows {
   ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
-    const challenge =
-      codeChallenge === undefined ? '' : `..${codeChallenge}${returnsToAccount ? '.account' : ''}`;
-    const cookie = parts.join('.') + challenge;
+    const challenge = codeChallenge === undefined ? '' : `..${codeChallenge}`;
+    const cookie = `${parts.join('.')}${challenge}${returnsToAccount ? '~account' : ''}`;
     return { flow: flowOf(this.keys.current, provider, cookie), cookie };
   }
 

@@ -84,22 +84,13 @@ export class ProviderClients {
     return { url: url.href, cookie };
   }
 
-  /**
-   * The flow of a callback, and the profile of the user that the provider has sent back.
-   *
-   * @param cookie of the flow
-   * @param parameters of the callback
-   */
-  async finish(
-    name: string,
-    cookie: string,
-    parameters: URLSearchParams,
-  ): Promise<{ flow: LoginFlow; profile: SocialProfile }> {
-    const flow = this.flows.finish(name, cookie, parameters.get('state') ?? '');
-    return { flow, profile: await this.profile(name, parameters, flow) };
+  /** The flow of a callback. @param cookie of the flow @param parameters of the callback */
+  flowOf(name: string, cookie: string, parameters: URLSearchParams): LoginFlow {
+    return this.flows.finish(name, cookie, parameters.get('state') ?? '');
   }
 
-  private async profile(
+  /** The profile of the user that the provider has sent back. @param parameters of the callback */
+  async profile(
     name: string,
     parameters: URLSearchParams,
     { state, nonce, codeVerifier }: LoginFlow,

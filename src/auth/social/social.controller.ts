@@ -93,7 +93,7 @@ export class SocialController {
   @ApiOperation({ summary: 'Handles the callback of a provider' })
   @ReturnsViewsOrData([TokenPair, SecondStepRequired], IdentityView)
   @ReturnsRedirect(
-    'Redirect to the front end, if one is configured, or to the account page of this service: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked.',
+    'Redirect to the front end, if one is configured, or to the account page of this service: with a one-time `code`, with an `mfa_token` if the account has a second factor, with `linked`, the provider whose identity was linked, or, for a browser at the account page, with `error`, the code of an error.',
   )
   @Throws({
     ...PROVIDER_ERRORS,
@@ -117,7 +117,8 @@ export class SocialController {
     this.cookie.clear(reply);
     const parameters = new URLSearchParams();
     for (const key of Object.keys(query)) parameters.set(key, [query[key]].flat()[0]!);
-    const finished = await this.social.finish(provider, { cookie, parameters, client });
+    const acceptsHtml = request.headers.accept?.includes('text/html') ?? false;
+    const finished = await this.social.finish(provider, { cookie, parameters, client, acceptsHtml });
     if (!('redirectTo' in finished)) return finished;
     reply.status(HttpStatus.FOUND).header('location', finished.redirectTo);
     return undefined;

@@ -17,6 +17,12 @@ export class StartSocialLoginQuery {
   readonly return?: string;
 }
 
+/** The query of the start of a link. */
+export class StartLinkQuery {
+  @QueryField({ type: 'string', description: '`account` ends at the account page of this service.' })
+  readonly return?: string;
+}
+
 /** A login of a session with the one-time code of a social login. */
 export class SocialSessionInput {
   @Text()

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Principal, RecentInput } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
@@ -8,6 +8,7 @@ import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
 import { IdentitiesService } from './identities.service.js';
 import { type IdentityView, toIdentityView } from './identity.view.js';
 import { LoginCodes } from './login-codes.js';
+import type { LoginFlow } from './login-flows.js';
 import { ProviderClients, type StartedFlow } from './provider-clients.js';
 import { requireSubject, SocialAccounts } from './social-accounts.js';
 import type { ExchangeInput } from './social.input.js';
@@ -24,6 +25,8 @@ export interface Callback {
   readonly cookie: string;
   readonly parameters: URLSearchParams;
   readonly client: ClientInfo;
+  /** Whether the response is shown to a person. */
+  readonly acceptsHtml: boolean;
 }
 
 /**
@@ -53,6 +56,8 @@ export const WRONG_CHALLENGE =
 /** Logins with other providers, from the start to the tokens of this service. */
 @Injectable()
 export class SocialService {
+  private readonly logger = new Logger(SocialService.name);
+
   constructor(
     private readonly providers: ProviderClients,
     private readonly socialAccounts: SocialAccounts,
@@ -83,16 +88,16 @@ export class SocialService {
     return this.providers.start(provider, { codeChallenge, returnsToAccount });
   }
 
-  /** Starts to link an identity. */
+  /** Starts to link an identity. @param returnTo as for {@link start} */
   async startLink(
     provider: string,
     caller: Principal,
     input: RecentInput,
-    client: ClientInfo,
+    { client, returnTo }: { client: ClientInfo; returnTo: string | undefined },
   ): Promise<StartedFlow> {
     this.providers.requireConfigured(provider);
     return this.identities.startLink(caller, input, client, (linkTo) =>
-      this.providers.start(provider, { linkTo }),
+      this.providers.start(provider, { linkTo, returnsToAccount: returnTo === 'account' }),
     );
   }
 
@@ -100,8 +105,25 @@ export class SocialService {
     this.providers.requireConfigured(provider);
   }
 
-  async finish(provider: string, { cookie, parameters, client }: Callback): Promise<Finished> {
-    const { flow, profile } = await this.providers.finish(provider, cookie, parameters);
+  /** Finishes a login or a link. A browser on its way to the account page gets the code of an error there. */
+  async finish(provider: string, callback: Callback): Promise<Finished> {
+    const flow = this.providers.flowOf(provider, callback.cookie, callback.parameters);
+    try {
+      return await this.complete(provider, flow, callback);
+    } catch (error) {
+      const isShown = flow.returnsToAccount && callback.acceptsHtml;
+      if (!isShown || !(error instanceof AppError)) throw error;
+      if (error.cause !== undefined) this.logger.warn(error.cause);
+      return { redirectTo: withParameter(this.providers.frontEnd(flow)!, 'error', error.code) };
+    }
+  }
+
+  private async complete(
+    provider: string,
+    flow: LoginFlow,
+    { parameters, client }: Callback,
+  ): Promise<Finished> {
+    const profile = await this.providers.profile(provider, parameters, flow);
     const redirect = this.providers.frontEnd(flow);
     if (flow.linkTo !== undefined) {
       requireSubject(profile);

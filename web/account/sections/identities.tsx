@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, messageOf, read } from '../../shared/api.js';
 import { useDialogs } from '../../shared/dialogs.js';
-import { nameOfProvider } from '../../shared/login/social.js';
+import { leaveToLink, nameOfProvider } from '../../shared/login/social.js';
 import { useRecently } from '../../shared/recently.js';
 import { date, Entries } from '../entries.js';
 import type { Section } from './section.js';
@@ -31,11 +31,11 @@ function IdentitiesSection(): ReactNode {
 
   async function link(provider: string): Promise<void> {
     try {
-      const params = { path: { provider } };
+      const params = { path: { provider }, query: { return: 'account' } };
       const { authorization_url } = await recently((body) =>
         read(api.POST('/auth/social/{provider}/link/', { params, body })),
       );
-      location.assign(authorization_url);
+      leaveToLink(authorization_url);
     } catch (error) {
       say(messageOf(error), true);
     }

@@ -27,21 +27,53 @@ export async function startLogin({ url }: Schemas['Provider']): Promise<void> {
   location.assign(`${url}?return=account&code_challenge=${base64url(new Uint8Array(digest))}`);
 }
 
-/** What a login at a provider has brought back. */
-export interface Returned {
-  readonly login: { social_code: string } | { mfa_token: string };
-  readonly code_verifier: string;
-  /** The address at which the login began. */
-  readonly place: string;
+/** Leaves the page to link an identity. @param url at the provider, which comes back to the account page */
+export function leaveToLink(url: string): void {
+  sessionStorage.removeItem(VERIFIER);
+  sessionStorage.setItem(PLACE, location.href);
+  location.assign(url);
 }
 
-/** Takes what the address has of a login that this tab has started; `undefined` if there is none. */
+/** What a login at a provider has brought back, or the link of an identity. */
+export interface Returned {
+  /** The address at which it began. */
+  readonly place: string;
+  readonly login?: ({ social_code: string } | { mfa_token: string }) & { code_verifier: string };
+  /** The provider whose identity was linked. */
+  readonly linked?: string;
+  /** Why there is neither, in a sentence. */
+  readonly failure?: string;
+}
+
+/** Takes what the address has of a login or a link that this tab has started; `undefined` if there is none. */
 export function takeReturned(query: URLSearchParams): Returned | undefined {
-  const [social_code, mfa_token] = [query.get('code'), query.get('mfa_token')];
+  const place = sessionStorage.getItem(PLACE);
   const code_verifier = sessionStorage.getItem(VERIFIER);
-  const place = sessionStorage.getItem(PLACE) ?? location.pathname;
-  if (code_verifier === null || (social_code === null && mfa_token === null)) return undefined;
+  const [social_code, mfa_token] = [query.get('code'), query.get('mfa_token')];
+  const [error, linked] = [query.get('error'), query.get('linked')];
+  if (place === null || (social_code ?? mfa_token ?? error ?? linked) === null) return undefined;
   sessionStorage.removeItem(VERIFIER);
   sessionStorage.removeItem(PLACE);
-  return { login: mfa_token === null ? { social_code: social_code! } : { mfa_token }, code_verifier, place };
+  if (error !== null) return { place, failure: failureOf(error, code_verifier !== null) };
+  if (linked !== null) return { place, linked };
+  if (code_verifier === null) return undefined;
+  if (mfa_token !== null) return { place, login: { mfa_token, code_verifier } };
+  return { place, login: { social_code: social_code!, code_verifier } };
 }
+
+/** The address may come from anybody: only its code is read. */
+function failureOf(code: string, isLogin: boolean): string {
+  const words = isLogin ? LOGIN_FAILURES : LINK_FAILURES;
+  return words[code] ?? 'The provider did not confirm the login. Try again in a moment.';
+}
+
+const LOGIN_FAILURES: Readonly<Record<string, string>> = {
+  CONFLICT:
+    'An account with your e-mail address exists. Log in to it, confirm its address, and link the identity there.',
+  FORBIDDEN: 'This service does not accept new accounts.',
+  VALIDATION_ERROR: 'The provider did not return an e-mail address of yours.',
+};
+const LINK_FAILURES: Readonly<Record<string, string>> = {
+  CONFLICT: 'This identity is linked to another account. Remove it there first.',
+  FORBIDDEN: 'Confirm your e-mail address before you link an identity.',
+};
