@@ -1,9 +1,10 @@
-import { Button } from '@mui/material';
+import { Button, Stack } from '@mui/material';
 import { type ReactNode, useRef, useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { api, ApiError, read } from '../shared/api.js';
 import { EmailField, Field, Form } from '../shared/form.js';
 import { NewPasswordField } from '../shared/login/new-password.js';
+import { SendAgain } from '../shared/login/send-again.js';
 import { useSession } from '../shared/session.js';
 import { NarrowPage } from './narrow-page.js';
 
@@ -49,7 +50,7 @@ export function ForgottenPage(): ReactNode {
 export function RegistrationPage(): ReactNode {
   const { begin } = useSession();
   const navigate = useNavigate();
-  const [isWaiting, setWaiting] = useState(false);
+  const [waiting, setWaiting] = useState<{ email: string; password: string }>();
   const form = useRef<HTMLDivElement>(null);
   const value = (name: string) =>
     form.current?.querySelector<HTMLInputElement>(`[name=${name}]`)?.value ?? '';
@@ -64,19 +65,22 @@ export function RegistrationPage(): ReactNode {
     } catch (error) {
       // The service wants a verified address first.
       if (!(error instanceof ApiError && error.status === 403)) throw error;
-      setWaiting(true);
+      setWaiting({ email, password });
     }
   }
 
-  if (isWaiting) {
+  if (waiting) {
     return (
       <NarrowPage
         title="Your account is created"
         text="Confirm your e-mail address by the link in the mail that we sent, then log in."
       >
-        <Button variant="contained" component={Link} to="/">
-          Log in
-        </Button>
+        <Stack spacing={2} sx={{ alignItems: 'flex-start' }}>
+          <SendAgain {...waiting} />
+          <Button variant="contained" component={Link} to="/">
+            Log in
+          </Button>
+        </Stack>
       </NarrowPage>
     );
   }

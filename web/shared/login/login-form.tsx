@@ -6,6 +6,7 @@ import { api, ApiError, messageOf, read, type Schemas } from '../api.js';
 import { CodeField, EmailField, Failure, Form, PasswordField } from '../form.js';
 import { useSession } from '../session.js';
 import { canSuggestPasskeys, getPasskey, wrongHost } from './passkeys.js';
+import { SendAgain } from './send-again.js';
 import { listProviders, nameOfProvider, startLogin } from './social.js';
 
 type Step = { readonly mfa_token: string; readonly code_verifier?: string };
@@ -22,6 +23,7 @@ export function LoginForm({
   const { begin } = useSession();
   const [step, setStep] = useState<Step | undefined>(first);
   const [failure, setFailure] = useState<string>();
+  const [unverified, setUnverified] = useState<{ email: string; password: string }>();
   const { data: providers = [] } = useQuery({ queryKey: ['providers'], queryFn: listProviders });
 
   function finish(reply: Reply): void {
@@ -86,12 +88,20 @@ export function LoginForm({
         submit="Log in"
         onSubmit={async ({ email = '', password = '' }) => {
           setFailure(undefined);
-          finish(await read(api.POST('/auth/session/', { body: { email, password } })));
+          setUnverified(undefined);
+          try {
+            finish(await read(api.POST('/auth/session/', { body: { email, password } })));
+          } catch (error) {
+            // The password was right.
+            if (error instanceof ApiError && error.code === 'FORBIDDEN') setUnverified({ email, password });
+            throw error;
+          }
         }}
       >
         <EmailField autoComplete="username webauthn" autoFocus />
         <PasswordField />
       </Form>
+      {unverified && <SendAgain {...unverified} />}
       {children}
       <Divider>or</Divider>
       <Button variant="outlined" startIcon={<Key />} onClick={() => void choosePasskey()}>
