@@ -32,7 +32,7 @@ const FILTERS = [
 
 const AccountList = (): ReactNode => (
   <List filters={FILTERS} exporter={false} perPage={20} pagination={<Pages />}>
-    <Datagrid rowClick="show" bulkActionButtons={false}>
+    <Datagrid rowClick="show">
       <NumberField source="id" label="ID" sortable={false} />
       <TextField source="name" sortable={false} />
       <EmailField source="email" label="E-mail" sortable={false} />

@@ -24,7 +24,7 @@ const accountLink = ({ account_id: id }: { account_id: number | null }): ReactNo
 
 const AuditList = (): ReactNode => (
   <List filters={FILTERS} exporter={false} perPage={20} pagination={<NextPrevious />}>
-    <Datagrid bulkActionButtons={false}>
+    <Datagrid>
       <DateField source="created_at" showTime sortable={false} />
       <TextField source="action" sortable={false} />
       <TextField source="subject" sortable={false} />

@@ -24,14 +24,25 @@ import { DARK, LIGHT, scrolling } from '../shared/theme.js';
 import { dataProvider } from './data-provider.js';
 import { PAGES, RESOURCES } from './contents.js';
 
+/** Nothing is deleted without a question: pages delete one record, after one. */
+const components = {
+  RaDatagrid: { defaultProps: { bulkActionButtons: false } },
+  RaDataTable: { defaultProps: { bulkActionButtons: false } },
+};
+
 const THEMES = {
   // Cards are white on it.
   theme: {
     ...defaultLightTheme,
     ...LIGHT,
+    components: { ...LIGHT.components, ...components },
     palette: { ...LIGHT.palette, background: { default: '#f4f6f9', paper: '#ffffff' } },
   } as RaThemeOptions,
-  darkTheme: { ...defaultDarkTheme, ...DARK } as RaThemeOptions,
+  darkTheme: {
+    ...defaultDarkTheme,
+    ...DARK,
+    components: { ...DARK.components, ...components },
+  } as RaThemeOptions,
 };
 
 /** The console for staff: a client of the REST API like any other. */

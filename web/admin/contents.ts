@@ -1,8 +1,9 @@
-import { EditGuesser, ListGuesser, type ResourceProps } from 'react-admin';
+import { ListGuesser, type ResourceProps } from 'react-admin';
 import { ACCOUNTS } from './accounts.js';
 import { AUDIT } from './audit.js';
 import type { ConsolePage } from './console-page.js';
 import { EVENTS } from './events.js';
+import { GuessedEdit } from './guessed-edit.js';
 import { HEALTH } from './health.js';
 import { ORDERS } from './orders.js';
 import { POSTS } from './posts.js';
@@ -23,7 +24,7 @@ export const RESOURCES: readonly ResourceProps[] = [
   POSTS,
   USERS,
   ORDERS,
-  ...GUESSED.map((name) => ({ name, list: ListGuesser, edit: EditGuesser })),
+  ...GUESSED.map((name) => ({ name, list: ListGuesser, edit: GuessedEdit })),
 ];
 
 /** The other pages, below the resources. */

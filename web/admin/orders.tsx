@@ -17,7 +17,7 @@ import { Pages } from './pagination.js';
 
 const OrderList = (): ReactNode => (
   <List exporter={false} perPage={20} pagination={<Pages />}>
-    <Datagrid rowClick="show" bulkActionButtons={false}>
+    <Datagrid rowClick="show">
       <NumberField source="id" label="ID" sortable={false} />
       <TextField source="status" sortable={false} />
       <FunctionField label="Payload" render={({ payload }) => inWords(payload, 80)} />

@@ -34,7 +34,7 @@ const PostList = (): ReactNode => (
     perPage={20}
     pagination={<Pages />}
   >
-    <Datagrid rowClick="edit" bulkActionButtons={false}>
+    <Datagrid rowClick="edit">
       <NumberField source="id" label="ID" sortable={false} />
       <TextField source="title" />
       <TextField source="status" sortable={false} />

@@ -26,6 +26,9 @@ import {
   Toolbar,
 } from 'react-admin';
 
+/** Kept apart from the records of lists, which have no entity tag: a form shows when the record has come with its own. */
+const meta = { hasTag: true };
+
 /** An edit page that shows both versions if somebody else has changed the record meanwhile (412). */
 export function SafeEdit({ children, ...props }: EditProps): ReactNode {
   const [mine, setMine] = useState<RaRecord>();
@@ -35,7 +38,9 @@ export function SafeEdit({ children, ...props }: EditProps): ReactNode {
       mutationMode="pessimistic"
       redirect={false}
       {...props}
+      queryOptions={{ meta }}
       mutationOptions={{
+        meta,
         onError: (error: unknown, { data }: { data?: Partial<RaRecord> }) => {
           if (error instanceof HttpError && error.status === 412) setMine(data as RaRecord);
           else notify((error as Error).message, { type: 'error' });
@@ -54,6 +59,7 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
   const notify = useNotify();
   const refresh = useRefresh();
   const [theirs, setTheirs] = useState<RaRecord>();
+  const [changes, setChanges] = useState(1);
   const { id } = record!;
 
   useEffect(() => {
@@ -67,7 +73,7 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
       });
     // Once for each conflict.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [resource, id]);
+  }, [resource, id, changes]);
 
   if (theirs === undefined) return null;
   // What the person has not touched stays as the other has left it.
@@ -83,6 +89,7 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
       refresh();
     } catch (error) {
       notify((error as Error).message, { type: 'error' });
+      if (error instanceof HttpError && error.status === 412) setChanges(changes + 1);
     }
   }
 
@@ -130,10 +137,10 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
   );
 }
 
-/** Deletes after a question. */
 /** For `parse`: react-admin would send an empty text as null, which leaves a field as it is. */
 export const asText = (value: string): string => value;
 
+/** Saves, and deletes after a question. */
 export const EditToolbar = (): ReactNode => (
   <Toolbar sx={{ justifyContent: 'space-between' }}>
     <SaveButton />

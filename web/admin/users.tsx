@@ -17,7 +17,7 @@ import { Pages } from './pagination.js';
 
 const UserList = (): ReactNode => (
   <List exporter={false} perPage={20} pagination={<Pages />}>
-    <Datagrid rowClick="edit" bulkActionButtons={false}>
+    <Datagrid rowClick="edit">
       <TextField source="id" label="ID" sortable={false} />
       <TextField source="name" sortable={false} />
       <EditButton label="Open" />

@@ -34,7 +34,7 @@ type Webhook = Schemas['Webhook'];
 
 const WebhookList = (): ReactNode => (
   <List exporter={false} perPage={20} empty={false} pagination={<Pages />}>
-    <Datagrid rowClick="edit" bulkActionButtons={false}>
+    <Datagrid rowClick="edit">
       <NumberField source="id" label="ID" sortable={false} />
       <FunctionField label="Last delivery" render={({ id }: Webhook) => <LastDelivery webhook={id} />} />
       <TextField source="url" label="URL" sortable={false} />
