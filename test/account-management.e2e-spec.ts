@@ -233,6 +233,38 @@ const MINUTE = 60_000;
     await page.context().close();
   });
 
+  it('ends all other logins', async () => {
+    const { page, email, errors } = await open();
+    const others = [await api.accounts.login(email), await api.accounts.login(email)];
+    await logIn(page, email);
+    const logins = await part(page, 'Logins');
+    await logins.getByRole('button', { name: 'End all others' }).click();
+    await confirm(page, 'End the others');
+    await alert(page).getByText('All other logins have ended.').waitFor();
+    for (const { access } of others)
+      expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    await logins.getByText('this device · active now').waitFor();
+    expect(await logins.getByRole('button', { name: /^End the login of/ }).count()).toBe(0);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('goes on in a tab after another login in a second one', async () => {
+    const { page, email, errors } = await open();
+    await logIn(page, email);
+    const profile = await part(page, 'Profile');
+    const second = await page.context().newPage();
+    await second.goto(`${url}/account/`);
+    await second.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await logIn(second, email);
+    await profile.getByLabel('Name').fill('From the first tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'From the first tab' }).waitFor();
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
   it('leads to the login and back to the same section when the session has ended elsewhere', async () => {
     const { page, email } = await open();
     await logIn(page, email);

@@ -419,6 +419,83 @@ const withoutStatuses = (errors: readonly string[]) =>
       await context.close();
     });
 
+    it('sends the mail that confirms an address again, also to somebody who may not log in before', async () => {
+      const strict = await startApi(store, { ...server.settings, REQUIRE_VERIFIED_EMAIL: 'on' });
+      await strict.app.listen(0, '127.0.0.1');
+      const address = email('resend');
+      const { page, context, errors } = await open(`${await strict.app.getUrl()}/account/#/register`);
+      await page.fill('[name=name]', 'Ada');
+      await page.fill('[name=email]', address);
+      await page.fill('[name=password]', PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Send the mail again' }).waitFor();
+      await server.next(address);
+      await page.getByRole('link', { name: 'Log in' }).click();
+      await page.fill('[name=email]', address);
+      await page.fill('[name=password]', PASSWORD);
+      await page.keyboard.press('Enter');
+      // One mail is sent per minute.
+      strict.moveClock(61_000);
+      await page.getByRole('button', { name: 'Send the mail again' }).click();
+      await page.getByText(`A mail to ${address} is on its way.`).waitFor();
+      const token = tokenIn(await server.next(address));
+      expect(await strict.post('/auth/email/verify/', { token })).toHaveStatus(200);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await page.getByRole('region', { name: 'Profile' }).waitFor();
+      expect(withoutStatuses(errors)).toEqual([]);
+      await context.close();
+      await strict.stop();
+    });
+
+    it('links an identity, and says why it links none', async () => {
+      google.people['owner'] = { email: email('owner.at'), email_verified: true, name: 'Ada' };
+      const link = async (page: Page) => {
+        await page.getByRole('button', { name: 'Link Google' }).click();
+        await page.fill('[name=login]', 'owner');
+        await page.fill('[name=password]', 'a password at Google');
+        await page.click('[type=submit]');
+        await page.click('[type=submit]:text("Continue")');
+        await page.waitForURL(`${url}/account/#/identities`);
+      };
+      const openAs = async (name: string) => {
+        await api.accounts.register(email(name));
+        await api.accounts.admin().verifyEmail(email(name));
+        const opened = await open(`${url}/account/#/identities`);
+        await opened.page.fill('[name=email]', email(name));
+        await opened.page.fill('[name=password]', PASSWORD);
+        await opened.page.keyboard.press('Enter');
+        return opened;
+      };
+      const first = await openAs('linking');
+      await link(first.page);
+      await first.page.getByText('Google is linked.').waitFor();
+      await first.page.getByRole('button', { name: 'Remove the identity at Google' }).waitFor();
+      const second = await openAs('linking.too');
+      await link(second.page);
+      await second.page.getByText('This identity is linked to another account.').waitFor();
+      expect(withoutStatuses([...first.errors, ...second.errors])).toEqual([]);
+      await first.context.close();
+      await second.context.close();
+    });
+
+    it('says why a login at a provider has failed', async () => {
+      await api.accounts.register(email('waiting'));
+      google.people['waiting'] = { email: email('waiting'), email_verified: true, name: 'Ada' };
+      const { page, context, errors } = await open(`${url}/account/`);
+      await page.getByRole('button', { name: 'Continue with Google' }).click();
+      await page.getByText('[ Cancel ]').click();
+      await page.getByText('The provider did not confirm the login.').waitFor();
+      await page.getByRole('button', { name: 'Continue with Google' }).click();
+      await page.fill('[name=login]', 'waiting');
+      await page.fill('[name=password]', 'a password at Google');
+      await page.click('[type=submit]');
+      await page.click('[type=submit]:text("Continue")');
+      await page.getByText('An account with your e-mail address exists.').waitFor();
+      expect(page.url()).toBe(`${url}/account/`);
+      expect(withoutStatuses(errors)).toEqual([]);
+      await context.close();
+    });
+
     it('lets another page of the same origin link and remove an identity', async () => {
       google.people['linker'] = { email: 'elsewhere@example.com', email_verified: true, name: 'Ada' };
       await api.accounts.register(email('linker'));

@@ -1,4 +1,6 @@
 import { expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { DataSource } from 'typeorm';
 import { bearer, PASSWORD } from './support/api.js';
 import { confirm, describeConsole, logIn, ROOT } from './support/console.js';
 
@@ -46,6 +48,59 @@ describeConsole('the console', (of) => {
       .getByRole('cell', { name: /^PATCH \/auth\/accounts/ })
       .first()
       .waitFor();
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it('makes an account staff, and resets its two-step login', async () => {
+    await of().api.accounts.register('helper@example.com', { name: 'Hedy' });
+    const { access } = await of().api.accounts.login('helper@example.com');
+    const { secret } = (await of().api.post('/auth/mfa/totp/', {}, bearer(access))).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    await of().api.post('/auth/mfa/totp/confirm/', { code }, bearer(access));
+    const { id } = (await of().api.get('/auth/me/', bearer(access))).body;
+    const { page, errors } = await of().open(`/admin/#/accounts/${id}/show`);
+    await page.getByRole('button', { name: 'Reset two-step login' }).click();
+    await confirm(page, 'Reset');
+    await page.getByText('Two-step login and passkeys are removed.').waitFor();
+    await page.getByRole('button', { name: 'Make staff' }).click();
+    await confirm(page, 'Make staff');
+    await page.getByRole('button', { name: 'Remove from staff' }).waitFor();
+
+    expect(await of().api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    const again = await of().api.accounts.login('helper@example.com');
+    expect((await of().api.get('/auth/me/', bearer(again.access))).body).toMatchObject({ is_staff: true });
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it('finds entries of the audit log by account and by subject', async () => {
+    const { id } = await of().api.accounts.register('traced@example.com');
+    const { access } = await of().api.accounts.login('traced@example.com');
+    await of().api.patch('/auth/me/', { name: 'Traced' }, bearer(access));
+    const { page, errors } = await of().open('/admin/#/audit');
+    await page.getByLabel('Account', { exact: true }).fill(String(id));
+    await page.getByRole('cell', { name: 'PATCH /auth/me' }).waitFor();
+    await page.getByRole('link', { name: '1', exact: true }).first().waitFor({ state: 'detached' });
+    await page.getByLabel('Subject').fill('/v1/nothing');
+    await page.getByRole('cell', { name: 'PATCH /auth/me' }).waitFor({ state: 'detached' });
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it('says what the service lacks while it is not ready', async () => {
+    const { page, errors } = await of().open('/admin/#/health');
+    await page.getByText('Ready for requests.').waitFor();
+    const rename = (from: string, to: string) =>
+      of()
+        .api.app.get(DataSource)
+        .query(`UPDATE migrations SET name = REPLACE(name, '${from}', '${to}') WHERE id = 1`);
+    const [{ name }] = await of().api.app.get(DataSource).query('SELECT name FROM migrations WHERE id = 1');
+    await rename(name, 'Lost');
+    await page.getByText('migrations 1 still to run').waitFor();
+    await rename('Lost', name);
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('Ready for requests.').waitFor();
     expect(errors).toEqual([]);
     await page.close();
   });

@@ -200,6 +200,13 @@ const settled = `(async () => {
   while (running().length > 0) await Promise.allSettled(running().map(({ finished }) => finished));
 })()`;
 
+/** How many rows the links of the header are in. */
+const HEADER_ROWS = `[...document.querySelectorAll('.site-header a:not(.skip-link), .site-header button')]
+  .map((each) => each.getBoundingClientRect())
+  .filter(({ width }) => width > 0)
+  .toSorted((a, b) => a.top - b.top)
+  .reduce(([rows, end], { top, bottom }) => (top < end ? [rows, end] : [rows + 1, bottom]), [0, 0])[0]`;
+
 (hasBrowser ? describe : describe.skip)('the pages in a browser', () => {
   let api: TestApi;
   let browser: Browser;
@@ -257,6 +264,8 @@ const settled = `(async () => {
             else found.push([colorScheme, width, rule, ...where].join(' '));
           }
           const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+          const rows = await page.evaluate<number>(HEADER_ROWS);
+          if (rows > 1) found.push(`${colorScheme} ${width} has ${rows} rows in the header`);
           if (overflow > 0) found.push(`${colorScheme} ${width} is ${overflow} too wide`);
         }
       }
