@@ -4,7 +4,7 @@ import type { Config } from 'jest';
 
 /** Tests with strategies and GraphQL types of their own, which a process never forgets; their names differ. */
 const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
-/** Needs the recipes in `src`, and a build of them: `test/system/recipes.ts` runs it there. */
+/** Needs the recipes in `src`, and a build of them: `test/projects/recipes.ts` runs it there. */
 const BUILT_RECIPES = ['**/test/recipes/guide/fill-command.e2e-spec.ts'];
 /**
  * Recipes whose folder the application has, by `npm run recipe` or with a module of its own: they would define its routes

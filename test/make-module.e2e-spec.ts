@@ -14,7 +14,7 @@ const UNLISTED = [
 /** A module that the service does not have, whatever a team adds. */
 const FREE = 'unused-names';
 
-/** `npm run test:system` tests the generated module, with all checks. */
+/** `npm run test:extra` tests the generated module, with all checks. */
 describe('npm run make:module', () => {
   let copy: CopyOfProject;
   beforeAll(() => {

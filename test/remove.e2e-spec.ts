@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from './support/copy-of-project.js';
 
-/** `npm run test:system` removes modules, with all checks. */
+/** `npm run test:extra` removes modules, with all checks. */
 describe('npm run remove', () => {
   let copy: CopyOfProject;
   beforeAll(() => {

@@ -1,10 +1,12 @@
 /**
- * `npm run test:extra`: tries the service with clients and tools of others, which have packages and a lock file of
- * their own, so that `npm ci` does not install them for everybody; and runs all tests through PgBouncer.
+ * `npm run test:extra`: what takes long, and fails only after changes of some files. It tries the service with clients and
+ * tools of others, which have packages and a lock file of their own, so that `npm ci` does not install them for
+ * everybody; does in copies of the project what a team does; and runs all tests through PgBouncer.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parseCommandLine, rejectUsage } from '../../src/commands/support/command-line.ts';
 import { chromiumPath } from '../support/browser.ts';
 
@@ -17,6 +19,15 @@ interface Row {
 }
 
 const node = process.execPath;
+/** What a project of a team builds on. */
+const BASE = [
+  'package.json',
+  'src/platform/{http,graphql,database}/**/*.ts',
+  'src/auth/**/*.ts',
+  'tools/**/*.ts',
+];
+const PROJECTS = readdirSync('test/projects').map((file) => basename(file, '.ts'));
+
 const ROWS: readonly Row[] = [
   {
     name: 'clients',
@@ -33,6 +44,11 @@ const ROWS: readonly Row[] = [
       [node, 'node_modules/jest/bin/jest.js', '--config', 'test/extra/jest.config.ts'],
     ],
   },
+  ...PROJECTS.map((name): Row => {
+    const test = `test/projects/${name}.ts`;
+    const files = [...BASE, test, ...(name === 'recipes' ? ['docs/recipes.md', 'test/recipes/**/*.ts'] : [])];
+    return { name, files, commands: [[node, '--no-warnings', test]] };
+  }),
   {
     // It takes as long as `npm test`. `npm run test:system` runs the most important tests through the pooler.
     name: 'pooler',

@@ -2,7 +2,7 @@
  * Does in a copy of the project what the guides show to a team on its first day, on top of each other: modules, a nested
  * one, a durable subscriber, a field of posts, an interceptor and a guard for all handlers, and the recipe of roles, which
  * another module uses. All checks pass, and so do the tests of what this touches, without a change to a file of the
- * platform or of its tests. Part of `npm run test:system`.
+ * platform or of its tests. Part of `npm run test:extra`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Creates modules, alone and nested, with and without an owner, in a copy of the project: they pass all checks and their tests, and are served.
- * Then it removes them, after which the project is as before, apart from migrations. Part of `npm run test:system`, because it runs all checks again.
+ * Then it removes them, after which the project is as before, apart from migrations. Part of `npm run test:extra`, because it runs all checks again.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

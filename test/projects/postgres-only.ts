@@ -1,7 +1,7 @@
 /**
  * Makes a copy of the project run on PostgreSQL alone, as docs/postgresql-only.md says: a module uses what only
  * PostgreSQL has, with the migration that TypeORM generates, and the contracts, the checks and the tests pass. Part of
- * `npm run test:system`.
+ * `npm run test:extra`.
  */
 import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';

@@ -1,7 +1,7 @@
 /**
  * Removes what a service may not need from a copy of the project, as docs/your-own-service.md says, until accounts are left:
  * nothing but sentences that the command lists names it, the checks pass, and so do the tests of what had named it.
- * Part of `npm run test:system`.
+ * Part of `npm run test:extra`.
  */
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,9 +30,9 @@ const EXCLUDED = [
   '**/migrations/*',
   '**/vendor/**',
   'test/extra/*',
-  'test/system/remove.ts',
+  'test/projects/remove.ts',
   // It does without posts.
-  'test/system/first-day.ts',
+  'test/projects/first-day.ts',
   'public/{guides,reference}/**',
 ];
 

@@ -1,6 +1,6 @@
 /**
  * Renames a copy of the project, as docs/your-own-service.md says: nothing has the former name, and the checks and the
- * tests that read the name pass. Part of `npm run test:system`.
+ * tests that read the name pass. Part of `npm run test:extra`.
  */
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const TESTS = [
 ];
 
 /** Files whose task is to tell both names. */
-const KEEPS = /^(docs\/your-own-service\.md|test\/system\/rename\.ts|tools\/rename\.ts|CHANGELOG\.md)$/;
+const KEEPS = /^(docs\/your-own-service\.md|test\/projects\/rename\.ts|tools\/rename\.ts|CHANGELOG\.md)$/;
 
 const copy = new CopyOfProject();
 try {
