@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/platform/database/database.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { NO_PASSWORD } from '../src/accounts/account.entity.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { PasswordLogins } from '../src/auth/password/password-logins.js';
@@ -54,7 +53,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
   /** An account that has only ever logged in through a provider. */
   const withoutPassword = async (email: string) => {
     const account = await register(email);
-    await api.app.get(Transactions).execute('UPDATE accounts SET password_hash = :hash WHERE id = :id', {
+    await api.rows.execute('UPDATE accounts SET password_hash = :hash WHERE id = :id', {
       hash: NO_PASSWORD,
       id: account.id,
     });
@@ -78,17 +77,15 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     expect((await api.post('/auth/register/', registration, key)).body).toEqual(registered.body);
     await api.accounts.session('ada.byron@example.com');
     await api.post('/auth/login/', { email: 'ada.byron@example.com', password: 'wrong' });
-    await api.app.get(Transactions).execute(
+    await api.rows.execute(
       `INSERT INTO social_identities (account_id, provider, subject, created_at)
        VALUES (:id, 'google', 'ada.byron', '2026-01-01T00:00:00.000Z')`,
       { id },
     );
-    await api.app
-      .get(Transactions)
-      .execute(
-        `INSERT INTO one_time_secrets (id, purpose, account_id, expires_at) VALUES ('x', 'social-login', :id, '2030-01-01T00:00:00.000Z')`,
-        { id },
-      );
+    await api.rows.execute(
+      `INSERT INTO one_time_secrets (id, purpose, account_id, expires_at) VALUES ('x', 'social-login', :id, '2030-01-01T00:00:00.000Z')`,
+      { id },
+    );
     await api.post('/auth/password/reset/', { email: 'ADA.byron@example.com' });
     await api.post(
       '/auth/email/change/',
@@ -152,7 +149,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
       ['totp_factors (account_id, secret, last_step, created_at)', `:id, 'x', 0, :now`],
     ] as const) {
       const insert = `INSERT INTO ${columns} VALUES (${values})`;
-      await api.app.get(Transactions).execute(insert, { id, ...(values.includes(':now') && { now }) });
+      await api.rows.execute(insert, { id, ...(values.includes(':now') && { now }) });
     }
 
     const statements = await statementsOf(async () => {

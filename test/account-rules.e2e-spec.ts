@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import argon2 from 'argon2';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Receiver } from './support/receiver.js';
@@ -25,7 +23,7 @@ describe.each(STORES)('passwords on %s', (store) => {
   const login = (email: string, password: string) => api.post('/auth/login/', { email, password });
   const hashOf = async (email: string) => {
     const sql = 'SELECT password_hash AS hash FROM accounts WHERE email = :email';
-    return (await api.app.get(Queries).all<{ hash: string }>(sql, { email }))[0]!.hash;
+    return (await api.rows.all<{ hash: string }>(sql, { email }))[0]!.hash;
   };
 
   it('are the same in composed and decomposed form, and with other spaces', async () => {
@@ -46,9 +44,9 @@ describe.each(STORES)('passwords on %s', (store) => {
     const decomposed = 'cafe\u0301 au lait';
     await api.accounts.register('legacy@example.com');
     const hash = await argon2.hash(decomposed, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-    await api.app
-      .get(Transactions)
-      .execute(`UPDATE accounts SET password_hash = :hash WHERE email = 'legacy@example.com'`, { hash });
+    await api.rows.execute(`UPDATE accounts SET password_hash = :hash WHERE email = 'legacy@example.com'`, {
+      hash,
+    });
 
     expect(await login('legacy@example.com', 'wrong')).toBeError('UNAUTHENTICATED');
     expect(await login('legacy@example.com', decomposed)).toHaveStatus(200);
@@ -204,11 +202,12 @@ describe.each(STORES)('e-mail addresses on %s', (store) => {
     'of existing accounts stay usable for a login and a reset: %s',
     async (email) => {
       await api.accounts.register('plain@example.com');
-      await api.app
-        .get(Transactions)
-        .execute(`UPDATE accounts SET email = :email, email_key = :email WHERE email = 'plain@example.com'`, {
+      await api.rows.execute(
+        `UPDATE accounts SET email = :email, email_key = :email WHERE email = 'plain@example.com'`,
+        {
           email,
-        });
+        },
+      );
       expect(await api.accounts.login(email)).toHaveProperty('access');
       expect(await api.post('/auth/password/reset/', { email })).toHaveStatus(202);
     },
@@ -220,7 +219,7 @@ describe('REGISTRATION=closed', () => {
     const api = await startApi(ANY_STORE, { REGISTRATION: 'closed' });
     const body = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
     expect(await api.post('/auth/register/', body)).toBeError('FORBIDDEN');
-    expect(await api.app.get(Queries).all('SELECT id FROM accounts')).toEqual([]);
+    expect(await api.rows.all('SELECT id FROM accounts')).toEqual([]);
     await api.stop();
   });
 });
@@ -239,7 +238,7 @@ describe.each(STORES)('accounts that never verify their e-mail on %s', (store) =
   });
 
   const emails = async () =>
-    (await api.app.get(Queries).all<{ email: string }>('SELECT email FROM accounts ORDER BY id')).map(
+    (await api.rows.all<{ email: string }>('SELECT email FROM accounts ORDER BY id')).map(
       ({ email }) => email,
     );
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
@@ -12,8 +11,7 @@ describe.each(STORES)('accounts on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  const count = async () =>
-    (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM accounts'))!.n;
+  const count = async () => (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM accounts'))!.n;
 
   const accountOf = async (access: string) => (await api.get('/auth/me/', bearer(access))).body;
 
@@ -65,9 +63,10 @@ describe.each(STORES)('accounts on %s', (store) => {
     it('stores the password as an argon2id hash', async () => {
       const { id } = await api.accounts.register('hash@example.com');
 
-      const row = await api.app
-        .get(Queries)
-        .one<{ password_hash: string }>('SELECT password_hash FROM accounts WHERE id = :id', { id });
+      const row = await api.rows.one<{ password_hash: string }>(
+        'SELECT password_hash FROM accounts WHERE id = :id',
+        { id },
+      );
 
       expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
     });

@@ -5,7 +5,6 @@ import { WebSocket } from 'ws';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { ApiKeysService } from '../src/auth/api-key/api-keys.service.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -68,7 +67,7 @@ describe.each(STORES)('API keys on %s', (store) => {
     });
     expect(reply.headers['location']).toBe(`/auth/api-keys/${shown.id}`);
     expect(await list()).toEqual([shown]);
-    expect(JSON.stringify(await api.app.get(Queries).all('SELECT * FROM api_keys'))).not.toContain(key);
+    expect(JSON.stringify(await api.rows.all('SELECT * FROM api_keys'))).not.toContain(key);
     await mails.nextWith(email, 'An API key was created');
 
     expect(await api.delete(`/auth/api-keys/${shown.id}/`, headers)).toHaveStatus(204);

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Authenticated } from '../src/auth/login/login-steps.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { STORES } from './support/stores.js';
@@ -36,12 +34,10 @@ describe.each(STORES)('races of accounts on %s', (store) => {
   const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
   const refreshPatiently = (token: string) => patiently(() => refresh(token), 10);
   const logins = async (email: string) =>
-    (await api.app
-      .get(Queries)
-      .one<{ n: number }>(
-        `SELECT count(*) AS n FROM logins JOIN accounts ON accounts.id = account_id WHERE email = :email`,
-        { email },
-      ))!.n;
+    (await api.rows.one<{ n: number }>(
+      `SELECT count(*) AS n FROM logins JOIN accounts ON accounts.id = account_id WHERE email = :email`,
+      { email },
+    ))!.n;
 
   it('100 concurrent refreshes of one token: exactly one succeeds in each of five rounds', async () => {
     let { refresh: token } = await api.accounts.login('ada@example.com');
@@ -118,7 +114,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     const changed = new Promise<void>((resolve) => (start = resolve)).then(change);
 
     const outside = AsyncLocalStorage.snapshot();
-    await api.app.get(Transactions).run(async () => {
+    await api.rows.run(async () => {
       await open();
       start();
       // The change must wait for this transaction. Without the wait, it would complete.

@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { startApiOn } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './support/stores.js';
@@ -31,7 +30,7 @@ describe.each(STORES)('commands on %s', (store) => {
       expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
     ]);
     const api = await startApiOn(testStore.environment);
-    expect(await api.app.get(Queries).all('SELECT id FROM accounts')).toEqual([]);
+    expect(await api.rows.all('SELECT id FROM accounts')).toEqual([]);
     await api.stop();
   });
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Database } from '../src/platform/database/database.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
@@ -78,7 +77,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
           ON CONFLICT (id) DO UPDATE SET text = excluded.text, version = 1`),
       () => source.query(`UPDATE samples SET text = 'D' WHERE id = ${id}`),
       () => source.query(`UPDATE samples SET text = 'D' WHERE id = ${id}`),
-      () => api.app.get(Transactions).execute('UPDATE samples SET counter = 7 WHERE id = :id', { id }),
+      () => api.rows.execute('UPDATE samples SET counter = 7 WHERE id = :id', { id }),
     ];
     for (const write of writes) {
       await write();

@@ -133,7 +133,7 @@ describe.each(STORES)('the database on %s', (store) => {
 
   it('lacks a column that an entity describes: the service is not ready, and names it', async () => {
     const own = await startApi(store, {}, [FixtureModule]);
-    const execute = (sql: string) => own.app.get(Transactions).execute(sql);
+    const execute = (sql: string) => own.rows.execute(sql);
     await execute('ALTER TABLE tickets ADD COLUMN more text');
     expect(await own.get('/health/ready')).toHaveStatus(200);
 
@@ -226,8 +226,7 @@ ifEmbedded(describe)('the embedded database', () => {
   it('syncs each commit to disk before the response', async () => {
     const api = await startApi('SQLite');
 
-    const pragma = (name: string) =>
-      api.app.get(Database).transactions.run((manager) => manager.query(`PRAGMA ${name}`));
+    const pragma = (name: string) => api.rows.run((manager) => manager.query(`PRAGMA ${name}`));
     expect(await pragma('synchronous')).toEqual([{ synchronous: 2 }]);
     expect(await pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     await api.stop();
@@ -236,7 +235,7 @@ ifEmbedded(describe)('the embedded database', () => {
   it('shrinks its log after a burst of writes', async () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const file = join((api.config.store as SqliteStore).directory, 'database.sqlite-wal');
-    await api.app.get(Transactions).run(async (manager) => {
+    await api.rows.run(async (manager) => {
       await manager.query('CREATE TABLE bytes (content blob)');
       await manager.query('INSERT INTO bytes VALUES (zeroblob(40000000))');
     });

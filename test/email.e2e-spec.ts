@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { MailQueue, MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { times } from './support/concurrent.js';
@@ -46,7 +44,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
            VALUES (:id, :text, 'x', 0, '[]', 'Passkey', :now)`
         : `INSERT INTO social_identities (account_id, provider, subject, created_at) VALUES (:id, 'google', :text, :now)`;
     const parameters = { id, text: `stranger ${id}`, now: new Date().toISOString() };
-    await api.app.get(Transactions).execute(more, parameters);
+    await api.rows.execute(more, parameters);
   };
   const verify = (token: unknown) => api.post('/auth/email/verify/', { token });
   const resend = (headers = {}, body?: object) =>
@@ -60,7 +58,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
   const settle = () =>
     until('all mails are sent', async () => {
       await api.app.get(MailSender).poll();
-      return (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n === 0;
+      return (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n === 0;
     });
 
   /** Waits until a mail to this address was attempted. */
@@ -159,7 +157,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       await register('hashed@example.com');
       const token = tokenIn(await server.next('hashed@example.com'));
 
-      const rows = await api.app.get(Queries).all('SELECT * FROM one_time_secrets');
+      const rows = await api.rows.all('SELECT * FROM one_time_secrets');
       expect(rows.length).toBeGreaterThan(0);
       expect(JSON.stringify(rows)).not.toContain(token);
     });

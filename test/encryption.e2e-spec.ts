@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { createStore, STORES } from './support/stores.js';
@@ -21,9 +20,7 @@ async function fill(api: TestApi): Promise<string> {
 }
 
 const stored = async (api: TestApi): Promise<string[]> =>
-  (await api.app.get(Queries).all<{ secret: string }>('SELECT secret FROM totp_factors')).map(
-    ({ secret }) => secret,
-  );
+  (await api.rows.all<{ secret: string }>('SELECT secret FROM totp_factors')).map(({ secret }) => secret);
 
 /** Both steps of a login, with a code that was not used yet. */
 async function logIn(api: TestApi, totp: string, steps: number): Promise<Record<string, string>> {

@@ -4,8 +4,6 @@ import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/auth/password/passwords.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { MailServer } from './support/mail-server.js';
@@ -110,15 +108,13 @@ describe.each(STORES)('the purge of accounts that never verified their e-mail, o
     api.moveClock(8 * 24 * 3600_000);
     const promote = async () => {
       await api.app.get(AccountsService, { strict: false }).lock(id);
-      await api.app
-        .get(Transactions)
-        .execute('UPDATE accounts SET is_superuser = :yes WHERE id = :id', { yes: 1, id });
+      await api.rows.execute('UPDATE accounts SET is_superuser = :yes WHERE id = :id', { yes: 1, id });
     };
 
     const purge = () => api.app.get(UnverifiedAccounts, { strict: false }).removeExpired();
     await startDuring([api, store], promote, purge);
 
-    expect(await api.app.get(Queries).all('SELECT id FROM accounts')).toHaveLength(1);
+    expect(await api.rows.all('SELECT id FROM accounts')).toHaveLength(1);
     await api.stop();
     await mails.stop();
   });

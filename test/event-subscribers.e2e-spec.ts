@@ -20,7 +20,6 @@ import { startApi, type TestApi } from './support/api.js';
 import { SamplesService } from './support/fixture/samples.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { migrate } from '../src/platform/database/migrate.js';
 import { until } from './support/until.js';
 
@@ -268,8 +267,7 @@ it.each(STORES)(
     await migrate(api.config);
 
     const registered = () =>
-      api.app
-        .get(Queries)
+      api.rows
         .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'sample-watcher'`)
         .catch(() => []);
     await until('they have started', async () => (await registered()).length === 1);

@@ -118,7 +118,7 @@ describe('The position of an event on PostgreSQL', () => {
     second: () => Promise<unknown>,
   ): Promise<() => Promise<void>> {
     const [paused, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const work = api.app.get(Transactions).run(async () => {
+    const work = api.rows.run(async () => {
       await first();
       paused.resolve();
       await resumed.promise;
@@ -144,8 +144,7 @@ describe('The position of an event on PostgreSQL', () => {
 
   it('is assigned right after the commit, though an older transaction has recorded a later event', async () => {
     await api.samples.create();
-    const rename = () =>
-      api.app.get(Transactions).execute('UPDATE samples SET text = :text WHERE id = 1', { text: 'Old' });
+    const rename = () => api.rows.execute('UPDATE samples SET text = :text WHERE id = 1', { text: 'Old' });
     const commitOlder = await pauseBetween(rename, create);
     const commitSlow = await pauseBetween(create, async () => undefined);
     await commitOlder();

@@ -276,14 +276,14 @@ describe.each(STORES)('streams on %s', (store) => {
     const api = await startApi(store, {}, [FixtureModule]);
     for (let n = 0; n < 3; n++) await api.samples.create();
     await api.get('/v1/events');
-    await api.app.get(Transactions).execute('ALTER TABLE event_log RENAME TO gone');
+    await api.rows.execute('ALTER TABLE event_log RENAME TO gone');
     const again = await api.restart();
     const positions: number[] = [];
     again.app.get(EventLog, { strict: false }).follow({
       accept: ({ events }) => positions.push(...events.map(({ position }) => position)),
       fail: () => undefined,
     });
-    await again.app.get(Transactions).execute('ALTER TABLE gone RENAME TO event_log');
+    await again.rows.execute('ALTER TABLE gone RENAME TO event_log');
     await until('an event has arrived', async () => {
       await again.samples.create();
       return positions.length > 0;
@@ -391,7 +391,7 @@ describe('after a change of the database server', () => {
     await api.samples.create();
     const [before] = (await api.get('/v1/events')).body.data;
     // As in a database that was restored on another server.
-    await api.app.get(Transactions).execute("UPDATE event_log SET server = 'another'");
+    await api.rows.execute("UPDATE event_log SET server = 'another'");
     await api.samples.create();
 
     const [, after] = (await api.get('/v1/events')).body.data;
@@ -440,9 +440,7 @@ describe('the identity of the database server', () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     await api.samples.create();
     await epochs(api);
-    await api.app
-      .get(Transactions)
-      .execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
+    await api.rows.execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
     const again = await api.restart();
     await again.samples.create();
     // An event gets its epoch when it is numbered, and reading numbers it.

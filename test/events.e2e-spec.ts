@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { EventAppender } from '../src/platform/changes/index.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
@@ -241,9 +240,7 @@ describe.each(STORES)('old events on %s', (store) => {
     await newest();
     await numbering.renewEpoch();
     // From here on, the database is one restored from a backup, without the events of this epoch.
-    const { epoch: lost } = (await api.app
-      .get(Database)
-      .queries.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
+    const { epoch: lost } = (await api.rows.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
     await numbering.renewEpoch();
     for (let n = 0; n < 2; n++) await api.samples.create();
     const [other] = (await newest()).split('-');

@@ -105,7 +105,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, source] = [api.app.get(Transactions), api.app.get(DataSource)];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const stored = () => api.app.get(Queries).all('SELECT id FROM tickets ORDER BY id');
+    const stored = () => api.rows.all('SELECT id FROM tickets ORDER BY id');
 
     const write = transactions.run((manager) => manager.query(insertion(1)));
     const other = source.transaction(async (manager) => {
@@ -202,7 +202,7 @@ describe('a unit of work on SQLite', () => {
   it('blocks other writes no longer than the write timeout', async () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const endless = api.app.get(Transactions).run(() => released);
+    const endless = api.rows.run(() => released);
 
     const create = () => api.post('/v1/tickets', {}, { 'idempotency-key': 'key' });
     expect(await create()).toBeError('SERVICE_UNAVAILABLE');

@@ -4,7 +4,6 @@ import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { createApp } from '../src/app.js';
 import { PASSWORD_COST } from '../src/auth/password/passwords.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -168,7 +167,7 @@ describe('two replicas on PostgreSQL', () => {
       );
       expect(expectOnce(replies).body.data.id).toBe(round);
     }
-    const rows = await api.app.get(Queries).all('SELECT id FROM idempotency_records');
+    const rows = await api.rows.all('SELECT id FROM idempotency_records');
     expect(rows).toHaveLength(5);
     await replica.stop();
     await api.stop();

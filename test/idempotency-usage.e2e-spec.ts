@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
@@ -18,7 +17,7 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
 
   const create = (text: string, key: string = randomUUID()) =>
     api.post('/v1/samples', { text }, { 'idempotency-key': key });
-  const one = async <Row>(sql: string) => (await api.app.get(Queries).one<Row>(sql))!;
+  const one = async <Row>(sql: string) => (await api.rows.one<Row>(sql))!;
   const kept = async () =>
     (await one<{ n: number }>('SELECT CAST(sum(bytes) AS bigint) AS n FROM idempotency_usage')).n;
   const counted = async () =>

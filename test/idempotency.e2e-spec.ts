@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { Held, MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
@@ -35,7 +34,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     api.post('/v1/tickets', body, { ...withKey(key), ...headers });
   const tickets = async (): Promise<number> => (await api.get('/v1/tickets')).body.meta.total;
   const records = async (): Promise<number> =>
-    (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM idempotency_records'))!.n;
+    (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM idempotency_records'))!.n;
 
   it.each([
     ['missing', undefined],
@@ -89,7 +88,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
   const totalOf = async (path: string): Promise<number> => {
     const table = /\w+\/?$/.exec(path)![0].replace('register/', 'accounts');
-    return (await api.app.get(Queries).one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
+    return (await api.rows.one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
   };
 
   it('is scoped to method, path and key, with or without the trailing slash', async () => {
@@ -337,7 +336,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const body = { email: 'secret@example.com', name: 'Ada', password: 'a very secret word' };
     await api.post('/auth/register/', body, withKey(key));
 
-    const rows = JSON.stringify(await api.app.get(Queries).all('SELECT * FROM idempotency_records'));
+    const rows = JSON.stringify(await api.rows.all('SELECT * FROM idempotency_records'));
 
     expect(rows).toContain('secret@example.com');
     expect(rows).not.toContain(body.password);

@@ -4,8 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import PostalMime from 'postal-mime';
 import { createApp } from '../src/app.js';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { MailOutbox, MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -16,15 +14,12 @@ import { until } from './support/until.js';
 const HOUR = 3600_000;
 
 const waiting = async (api: TestApi) =>
-  (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
+  (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
 
 /** Waits until every mail was attempted once and failed; its next attempt is not due. */
 async function untilAttempted(api: TestApi): Promise<void> {
   const sql = 'SELECT count(*) AS n FROM mails WHERE attempts = 0';
-  await until(
-    'every mail was attempted',
-    async () => (await api.app.get(Queries).one<{ n: number }>(sql))!.n === 0,
-  );
+  await until('every mail was attempted', async () => (await api.rows.one<{ n: number }>(sql))!.n === 0);
 }
 
 describe.each(STORES)('mails on %s', (store) => {
@@ -178,7 +173,7 @@ describe.each(STORES)('mails on %s', (store) => {
       html: '<p>Late</p>',
     };
     sender.register('late', async () => message);
-    await api.app.get(Transactions).run(async () => {
+    await api.rows.run(async () => {
       await api.app.get(MailOutbox).add('late', 'nobody', {});
       await sleep(1000);
     });
@@ -192,7 +187,7 @@ describe.each(STORES)('mails on %s', (store) => {
     await api.accounts.register('secret@example.com');
     await untilAttempted(api);
 
-    const [row] = await api.app.get(Queries).all<{ data: string }>('SELECT * FROM mails');
+    const [row] = await api.rows.all<{ data: string }>('SELECT * FROM mails');
     expect(Object.keys(JSON.parse(row!.data)).toSorted()).toEqual(['accountId', 'email']);
     server.behaviour = 'accepts';
     api.moveClock(HOUR);

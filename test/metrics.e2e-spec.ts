@@ -158,7 +158,7 @@ describe.each(STORES)('metrics on %s', (store) => {
   it('report the number and age of queued mails', async () => {
     const waiting = `INSERT INTO mails (id, kind, owner, data, attempts, next_attempt_at, created_at)
       VALUES (:id, 'unknown', 'x', '{}', 0, :later, :recorded)`;
-    await api.app.get(Transactions).execute(waiting, {
+    await api.rows.execute(waiting, {
       id: randomUUID(),
       later: new Date(Date.now() + 3600_000).toISOString(),
       recorded: new Date(Date.now() - 600_000).toISOString(),
@@ -362,7 +362,7 @@ describe.each(STORES)('metrics on %s', (store) => {
   it('are served without the values that a missing table prevents', async () => {
     const other = await startApi(store, { METRICS_PORT: '0' }, [FixtureModule]);
     expect((await scrape(other)).get('service_ready')).toBe(1);
-    await other.app.get(Transactions).execute('ALTER TABLE mails RENAME TO gone');
+    await other.rows.execute('ALTER TABLE mails RENAME TO gone');
 
     const samples = await scrape(other);
     expect(samples.has('mail_outbox_mails')).toBe(false);

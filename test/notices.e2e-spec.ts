@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -106,7 +105,7 @@ describe.each(STORES)('notices on %s', (store) => {
     const headers = bearer((await api.accounts.login('unverified@example.com')).access);
     expect(await change(headers)).toHaveStatus(200);
     const count = `SELECT count(*) AS n FROM mails WHERE kind = 'notice'`;
-    expect((await api.app.get(Queries).one<{ n: number }>(count))!.n).toBe(0);
+    expect((await api.rows.one<{ n: number }>(count))!.n).toBe(0);
   });
 
   it('are limited together: registrations, resends and changes of address, one a minute and 20 a day', async () => {

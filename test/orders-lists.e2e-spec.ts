@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { Order } from '../src/orders/order.entity.js';
 import { bearer, startApi } from './support/api.js';
 import { EndlessModule } from './support/endless.module.js';
@@ -31,7 +30,7 @@ describe.each(STORES)('deep pages of orders on %s', (store) => {
     const counts = [1250, 30] as const;
     for (const [n, count] of counts.entries()) {
       const { id } = (await api.get('/auth/me/', tokens[n])).body;
-      await api.app.get(Transactions).run((manager) =>
+      await api.rows.run((manager) =>
         manager.save(
           Order,
           Array.from({ length: count }, (_, at) => ({

@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { DataSource } from 'typeorm';
 import { toAppError } from '../src/platform/http/errors/to-app-error.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, DIRECT, STORES, type TestStore } from './support/stores.js';
@@ -251,7 +250,7 @@ describe('an outage of PostgreSQL', () => {
     ['is busy', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)],
   ])('that ends a transaction while the service %s is 503', async (_, pause) => {
     await start();
-    const ended = api.app.get(Transactions).run(async (manager) => {
+    const ended = api.rows.run(async (manager) => {
       // Of this transaction only: on a busy machine, others pause for as long between two statements.
       await manager.query('SET LOCAL idle_in_transaction_session_timeout = 50');
       await pause();

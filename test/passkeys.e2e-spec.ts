@@ -6,8 +6,6 @@ import { createApp } from '../src/app.js';
 import { LoginThrottle } from '../src/auth/password/login-throttle.js';
 import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { ANY_STORE, STORES } from './support/stores.js';
@@ -103,10 +101,10 @@ describe.each(STORES)('passkeys on %s', (store) => {
   });
 
   it('store nothing when a challenge is issued', async () => {
-    const before = await api.app.get(Queries).all(USED_CHALLENGES);
+    const before = await api.rows.all(USED_CHALLENGES);
     await loginOptions();
     await options();
-    expect(await api.app.get(Queries).all(USED_CHALLENGES)).toEqual(before);
+    expect(await api.rows.all(USED_CHALLENGES)).toEqual(before);
   });
 
   it('have options with a resident key and user verification, without the passkeys that exist', async () => {
@@ -181,7 +179,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect(await login(response)).toBeError('UNAUTHENTICATED');
     api.moveClock(6 * MINUTE);
     await api.app.get(Purger).purge();
-    expect(await api.app.get(Queries).all(USED_CHALLENGES)).toEqual([]);
+    expect(await api.rows.all(USED_CHALLENGES)).toEqual([]);
   });
 
   it('are not registered with a longer id than WebAuthn allows', async () => {
@@ -255,7 +253,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
 
     const stored = 'SELECT counter FROM passkeys WHERE credential_id = :id';
     const id = device.id.toString('base64url');
-    const [row] = await api.app.get(Queries).all<{ counter: number }>(stored, { id });
+    const [row] = await api.rows.all<{ counter: number }>(stored, { id });
     const accepted = replies.toReversed().map(({ status }, n) => (status === 200 ? n + 1 : 0));
     expect(row!.counter).toBe(Math.max(...accepted));
   });
@@ -282,9 +280,9 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('are throttled by address, and store nothing beyond that', async () => {
     const throttle = api.app.get(LoginThrottle, { strict: false });
     await add();
-    await api.app.get(Transactions).execute('DELETE FROM counters');
+    await api.rows.execute('DELETE FROM counters');
     for (let n = 0; n < 298; n++) await throttle.count({ address: '127.0.0.1' });
-    const before = await api.app.get(Queries).all(USED_CHALLENGES);
+    const before = await api.rows.all(USED_CHALLENGES);
     // A right one does not count.
     expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
     const wrong = async () => login(device.get(await loginOptions(), { origin: 'https://evil.example' }));
@@ -294,8 +292,8 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect(await login(device.get(await loginOptions()))).toBeError('RATE_LIMITED');
     const passkey = device.get(await loginOptions());
     expect(await api.post('/auth/session/', { passkey })).toBeError('RATE_LIMITED');
-    expect(await api.app.get(Queries).all(USED_CHALLENGES)).toHaveLength(before.length + 3);
-    await api.app.get(Transactions).execute('DELETE FROM counters');
+    expect(await api.rows.all(USED_CHALLENGES)).toHaveLength(before.length + 3);
+    await api.rows.execute('DELETE FROM counters');
   });
 
   it('need a recent login to be added and removed', async () => {

@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { times } from './support/concurrent.js';
@@ -46,11 +44,11 @@ describe.each(STORES)('a password reset on %s', (store) => {
   const login = (email: string, password: string) => api.post('/auth/login/', { email, password });
   const me = async (headers: Record<string, string>) => (await api.get('/auth/me/', headers)).body;
   const identities = async (id: number) =>
-    (await api.app
-      .get(Queries)
-      .one<{ n: number }>('SELECT count(*) AS n FROM social_identities WHERE account_id = :id', { id }))!.n;
+    (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM social_identities WHERE account_id = :id', {
+      id,
+    }))!.n;
   const addIdentity = (id: number) =>
-    api.app.get(Transactions).execute(
+    api.rows.execute(
       `INSERT INTO social_identities (account_id, provider, subject, created_at)
          VALUES (:id, 'google', :subject, '2026-01-01T00:00:00.000Z')`,
       { id, subject: `stranger ${id}` },
@@ -60,7 +58,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
       await api.app.get(MailSender).poll();
       // A mail is due after a delay.
       await sleep(20);
-      left = (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
+      left = (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
     }
   };
 
@@ -217,7 +215,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
     const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
     const passkey = (name: string) =>
-      api.app.get(Transactions).execute(
+      api.rows.execute(
         `INSERT INTO passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)
          VALUES (:id, :credential, 'x', 0, '[]', :name, '2026-01-01T00:00:00.000Z')`,
         { id, credential: `${name} ${id}`, name },

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Database } from '../src/platform/database/database.js';
 import { Post } from '../src/posts/post.entity.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
 import { startApi, type TestApi } from './support/api.js';
@@ -58,11 +57,9 @@ describe.each(STORES)('entity tags of posts on %s', (store) => {
     }
     await api.app.get(ViewCounter).onApplicationShutdown();
 
-    const rows = await api.app
-      .get(Database)
-      .queries.all<{ views: number }>(
-        `SELECT views FROM post_views WHERE post_id IN (${cold.id}, ${warm.id}) ORDER BY post_id`,
-      );
+    const rows = await api.rows.all<{ views: number }>(
+      `SELECT views FROM post_views WHERE post_id IN (${cold.id}, ${warm.id}) ORDER BY post_id`,
+    );
     expect(rows.map(({ views }) => views)).toEqual([1, 3]);
     expect(tagOf(await api.get(`/v1/posts/${cold.id}`))).toBe(tag);
     expect(tagOf(await api.get(`/v1/posts/${warm.id}`))).toBe(warmTag);

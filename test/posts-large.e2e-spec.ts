@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/platform/database/database.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { startApi, type TestApi } from './support/api.js';
 import { type Post, postsOf } from './support/posts.js';
@@ -53,7 +52,7 @@ describe.each(STORES)('large lists of posts on %s', (store) => {
   it('return correct results for deep pages, short texts, and sorting without an index', async () => {
     const titles = Array.from({ length: 1200 }, (_, n) => `${n % 7} of ${n}`);
     await postsOf(api).createBy(1, titles);
-    await api.app.get(Transactions).execute(`UPDATE posts SET status = 'published' WHERE id % 3 = 0`);
+    await api.rows.execute(`UPDATE posts SET status = 'published' WHERE id % 3 = 0`);
     const all: Post[] = [];
     for (let page = 1; page <= 13; page++) {
       all.push(...(await api.get(`/v1/posts?limit=100&page=${page}`)).body.data);

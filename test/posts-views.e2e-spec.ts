@@ -1,6 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
 import { startApi } from './support/api.js';
 import { onlyFake } from './support/fake-timers.js';
@@ -61,7 +60,7 @@ describe.each(STORES)('views on %s', (store) => {
     let api = await startApi(store);
     const [first, second] = [await postsOf(api).create(), await postsOf(api).create()];
     const counter = api.app.get(ViewCounter);
-    const unit = api.app.get(Transactions).run(async (manager) => {
+    const unit = api.rows.run(async (manager) => {
       await manager.query('UPDATE post_views SET views = views');
       flushAfter(() => counter.count(first.id));
       // A flush within this transaction would be taken back with it.
@@ -88,7 +87,7 @@ describe.each(STORES)('views on %s', (store) => {
       Array.from({ length: count }, (_, n) => `Post ${n}`),
     );
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const obstacle = api.app.get(Transactions).run(async (manager) => {
+    const obstacle = api.rows.run(async (manager) => {
       await manager.query('UPDATE post_views SET views = views');
       await released;
     });
@@ -104,9 +103,9 @@ describe.each(STORES)('views on %s', (store) => {
     await obstacle;
     api = await restarting;
 
-    const [{ total }] = await api.app
-      .get(Transactions)
-      .run((manager) => manager.query('SELECT CAST(sum(views) AS bigint) AS total FROM post_views'));
+    const [{ total }] = await api.rows.run((manager) =>
+      manager.query('SELECT CAST(sum(views) AS bigint) AS total FROM post_views'),
+    );
     expect(total).toBe(count);
     await api.stop();
   });

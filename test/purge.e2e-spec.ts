@@ -2,7 +2,6 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { createApp } from '../src/app.js';
 import { Clock } from '../src/platform/jobs/clock.js';
 import { Purger, PurgeSchedule } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { onlyFake } from './support/fake-timers.js';
 import { startApi, TestApi } from './support/api.js';
@@ -14,13 +13,10 @@ const EXPIRED = 1200;
 
 async function addFailures(api: TestApi, name: string, count: number, expiresAt: Date): Promise<void> {
   const rows = Array.from({ length: count }, (_, n) => `('${name}${n}', 1, '${expiresAt.toISOString()}')`);
-  await api.app
-    .get(Transactions)
-    .execute(`INSERT INTO counters (id, count, expires_at) VALUES ${rows.join(', ')}`);
+  await api.rows.execute(`INSERT INTO counters (id, count, expires_at) VALUES ${rows.join(', ')}`);
 }
 
-const failures = (api: TestApi) =>
-  api.app.get(Queries).all<{ id: string }>('SELECT id FROM counters ORDER BY id');
+const failures = (api: TestApi) => api.rows.all<{ id: string }>('SELECT id FROM counters ORDER BY id');
 
 describe.each(STORES)('a purge on %s', (store) => {
   it('deletes all expired rows, and no others', async () => {

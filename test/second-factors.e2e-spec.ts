@@ -6,7 +6,6 @@ import { Authenticated, LoginSteps } from '../src/auth/login/login-steps.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
 import { STORES } from './support/stores.js';
@@ -127,8 +126,8 @@ describe.each(STORES)('the second factor on %s', (store) => {
   it('stores neither the secret nor the recovery codes as text', async () => {
     const { secret, recovery } = await turnOn();
     const rows = JSON.stringify([
-      await api.app.get(Queries).all('SELECT * FROM totp_factors'),
-      await api.app.get(Queries).all('SELECT * FROM one_time_secrets'),
+      await api.rows.all('SELECT * FROM totp_factors'),
+      await api.rows.all('SELECT * FROM one_time_secrets'),
     ]);
     for (const text of [secret, ...recovery]) expect(rows).not.toContain(text);
     expect(rows).toContain('$aes-256-gcm$v1$');
@@ -201,7 +200,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
     await api.app.get(Purger).purge();
     const left =
       "SELECT 1 FROM one_time_secrets WHERE purpose = 'second-step' AND account_id = (SELECT id FROM accounts WHERE email = :email)";
-    expect(await api.app.get(Queries).all(left, { email })).toEqual([]);
+    expect(await api.rows.all(left, { email })).toEqual([]);
 
     const before = await begin();
     const change = { old_password: PASSWORD, new_password: 'another password' };
@@ -322,7 +321,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
       await turnOn();
       const recorded = async () => {
         const sql = `SELECT count(*) AS n FROM mails WHERE owner = (SELECT 'account ' || id FROM accounts WHERE email = :email) AND data LIKE '%codes-wrong%'`;
-        return (await api.app.get(Queries).all<{ n: number }>(sql, { email }))[0]!.n;
+        return (await api.rows.all<{ n: number }>(sql, { email }))[0]!.n;
       };
       await guess(4);
       expect(await recorded()).toBe(0);
@@ -519,9 +518,9 @@ describe.each(STORES)('the second factor on %s', (store) => {
     await turnOn();
     await begin();
     await api.accounts.admin().delete(email);
-    const left = await api.app
-      .get(Queries)
-      .all('SELECT 1 FROM totp_factors WHERE account_id NOT IN (SELECT id FROM accounts)');
+    const left = await api.rows.all(
+      'SELECT 1 FROM totp_factors WHERE account_id NOT IN (SELECT id FROM accounts)',
+    );
     expect(left).toEqual([]);
   });
 });

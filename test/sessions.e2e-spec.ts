@@ -3,7 +3,6 @@ import { createApp } from '../src/app.js';
 import { DataSource } from 'typeorm';
 import { Login } from '../src/auth/login/login.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, STORES } from './support/stores.js';
@@ -42,8 +41,7 @@ describe.each(STORES)('sessions on %s', (store) => {
   const show = (headers: Record<string, string>, on = api) => on.get('/auth/session/', headers);
   const logOut = (headers: Record<string, string>, on = api) => on.delete('/auth/session/', headers);
   const idOf = ({ cookie: { cookie } }: Session) => cookie.split(/[=.]/)[1]!;
-  const rowOf = (of: Session) =>
-    api.app.get(Queries).one<Row>('SELECT * FROM logins WHERE id = :id', { id: idOf(of) });
+  const rowOf = (of: Session) => api.rows.one<Row>('SELECT * FROM logins WHERE id = :id', { id: idOf(of) });
 
   describe('POST /auth/session/', () => {
     it('returns the account and a CSRF token, with the credential only in the cookie', async () => {

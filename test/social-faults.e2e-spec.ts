@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queries } from '../src/platform/database/queries.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { GitHub } from './support/social/github.js';
@@ -48,7 +47,7 @@ describe.each(STORES)('a failed social login on %s', (store) => {
   });
   afterEach(async () => {
     api.moveClock(0);
-    const { n } = (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM accounts'))!;
+    const { n } = (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM accounts'))!;
     if (n > 0) throw new Error('An account was made');
   });
   afterAll(() => api.stop());

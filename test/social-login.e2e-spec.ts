@@ -4,8 +4,6 @@ import { AccountsService } from '../src/accounts/accounts.service.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, sessionOf, startApi, type TestApi } from './support/api.js';
 import { GitHub } from './support/social/github.js';
 import { Google } from './support/social/google.js';
@@ -52,11 +50,9 @@ describe.each(STORES)('social login on %s', (store) => {
 
   const me = async ({ body }: Reply) => (await api.get('/auth/me/', bearer(body.access))).body;
   const count = async (table: string) =>
-    (await api.app.get(Queries).one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
+    (await api.rows.one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
   const verifyEmail = (email: string) =>
-    api.app
-      .get(Transactions)
-      .execute('UPDATE accounts SET is_email_verified = TRUE WHERE email = :email', { email });
+    api.rows.execute('UPDATE accounts SET is_email_verified = TRUE WHERE email = :email', { email });
   const logIn = (provider: string, login?: string) => new Visitor(api).logIn(provider, login);
 
   it('lists the configured providers', async () => {
@@ -353,8 +349,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
 
   it('uses a code that is valid for a minute, then purged, and stored as a hash', async () => {
     const [late, early] = [await codeOf('late'), await codeOf('early')];
-    const rows = () =>
-      api.app.get(Queries).all("SELECT * FROM one_time_secrets WHERE purpose = 'social-login'");
+    const rows = () => api.rows.all("SELECT * FROM one_time_secrets WHERE purpose = 'social-login'");
     expect(await rows()).not.toEqual([]);
     expect(JSON.stringify(await rows())).not.toContain(late);
 

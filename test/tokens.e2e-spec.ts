@@ -1,7 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import argon2 from 'argon2';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -121,15 +119,14 @@ describe.each(STORES)('tokens on %s', (store) => {
       await logIn();
       const weak = await argon2.hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
       const { id } = (await me(tokens.access)).body;
-      await api.app
-        .get(Transactions)
-        .execute('UPDATE accounts SET password_hash = :weak WHERE id = :id', { id, weak });
+      await api.rows.execute('UPDATE accounts SET password_hash = :weak WHERE id = :id', { id, weak });
 
       await Promise.all([api.accounts.login(email), api.accounts.login(email)]);
 
-      const row = await api.app
-        .get(Queries)
-        .one<{ password_hash: string }>('SELECT password_hash FROM accounts WHERE id = :id', { id });
+      const row = await api.rows.one<{ password_hash: string }>(
+        'SELECT password_hash FROM accounts WHERE id = :id',
+        { id },
+      );
       expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
       await api.accounts.login(email);
     });
@@ -143,9 +140,9 @@ describe.each(STORES)('tokens on %s', (store) => {
         { 'user-agent': agent },
       );
 
-      const row = await api.app
-        .get(Queries)
-        .one('SELECT * FROM logins WHERE id = :id', { id: claimsOf(reply.body.refresh).sid });
+      const row = await api.rows.one('SELECT * FROM logins WHERE id = :id', {
+        id: claimsOf(reply.body.refresh).sid,
+      });
 
       expect(row).toMatchObject({ kind: 'token', address: '127.0.0.1', agent: agent.slice(0, 200) });
       expect(JSON.stringify(row)).not.toContain(reply.body.refresh.split('.')[2]);

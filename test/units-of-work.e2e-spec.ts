@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Queries } from '../src/platform/database/queries.js';
 import type { Statement } from '../src/platform/database/statement.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
@@ -43,7 +42,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     return row!.id;
   };
   const texts = async (): Promise<string[]> => {
-    const rows = await api.app.get(Queries).all<{ text: string }>('SELECT text FROM tickets ORDER BY id');
+    const rows = await api.rows.all<{ text: string }>('SELECT text FROM tickets ORDER BY id');
     return rows.map(({ text }) => text);
   };
   const clear = () => transactions.execute('DELETE FROM tickets');

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, type TestApi } from './support/api.js';
 import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -31,10 +30,7 @@ describe.each(STORES)('A change without an event on %s', (store) => {
       'a query builder',
       () => samples().createQueryBuilder().update().set({ counter: 1 }).where({ id: 1 }).execute(),
     ],
-    [
-      'a unit of work',
-      () => api.app.get(Transactions).run(() => samples().update({ id: 1 }, { counter: 1 })),
-    ],
+    ['a unit of work', () => api.rows.run(() => samples().update({ id: 1 }, { counter: 1 }))],
   ])('is in the log: %s', async (_, change) => {
     await change();
 
@@ -46,7 +42,7 @@ describe.each(STORES)('A change without an event on %s', (store) => {
     await api.patch(`/v1/samples/${id}`, { text: 'Robert' });
     await api.delete(`/v1/samples/${id}`);
     await api.post('/v1/tickets', {}, { 'idempotency-key': 'a' });
-    const failed = api.app.get(Transactions).run(async () => {
+    const failed = api.rows.run(async () => {
       await samples().update({ id: 1 }, { counter: 1 });
       throw new Error('rolled back');
     });

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { createStore, STORES } from './support/stores.js';
@@ -26,7 +24,7 @@ const rotate = async (api: TestApi, headers: Record<string, string>): Promise<st
 };
 
 const stored = async (api: TestApi): Promise<string[]> =>
-  (await api.app.get(Queries).all<any>('SELECT secret, replaced_secrets FROM webhooks')).flatMap((row) =>
+  (await api.rows.all<any>('SELECT secret, replaced_secrets FROM webhooks')).flatMap((row) =>
     Object.values<string>(row),
   );
 
@@ -83,10 +81,10 @@ describe.each(STORES)('the stored secrets of webhooks on %s', (store) => {
     const api = await startApiOn(environment);
     const headers = await fill(api);
     const secret = `whsec_${'a'.repeat(43)}=`;
-    await api.app.get(Transactions).execute('UPDATE webhooks SET secret = :secret', { secret });
+    await api.rows.execute('UPDATE webhooks SET secret = :secret', { secret });
 
     await rotate(api, headers);
-    await api.app.get(Transactions).execute('UPDATE webhooks SET secret = :secret', { secret });
+    await api.rows.execute('UPDATE webhooks SET secret = :secret', { secret });
     await api.app.close();
     await runCommand('account', ['reencrypt'], { environment });
 

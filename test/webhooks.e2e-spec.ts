@@ -605,7 +605,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await untilStatus(webhook, 'delivered', 1);
     const { id, event_id } = await delivery(webhook);
     const position = Number(event_id.split('-')[1]);
-    await api.app.get(Transactions).execute('DELETE FROM events WHERE position = :position', { position });
+    await api.rows.execute('DELETE FROM events WHERE position = :position', { position });
 
     expect(
       await api.post(`/v1/webhooks/${webhook['id']}/deliveries/${id}/redeliver`, {}, staff),

@@ -10,8 +10,7 @@ import { AccountAdmin } from '../../src/accounts/account-admin.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { Database } from '../../src/platform/database/database.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
+import { type Rows, rowsOf } from './rows.js';
 import { QuickPasswordsModule } from './quick-passwords.module.js';
 import { checkAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
@@ -61,6 +60,9 @@ export class TestApi {
     count: async (): Promise<number> => (await this.get('/v1/samples')).body.meta.total,
   };
 
+  /** What no call of the API shows or makes. */
+  readonly rows: Rows;
+
   readonly accounts = {
     register: async (email: string, fields: object = {}): Promise<any> => {
       const reply = await this.post('/auth/register/', { email, name: 'Ada', password: PASSWORD, ...fields });
@@ -80,7 +82,7 @@ export class TestApi {
     },
     /** Renames the table: every statement that reads it fails. */
     drop: async (): Promise<void> => {
-      await this.app.get(Transactions).execute('ALTER TABLE accounts RENAME TO gone');
+      await this.rows.execute('ALTER TABLE accounts RENAME TO gone');
     },
     /** Sets a password, as the account command does. */
     setPassword: (email: string, password: string): Promise<unknown> =>
@@ -99,7 +101,9 @@ export class TestApi {
     readonly config: Config,
     private readonly removeStore: () => Promise<void>,
     private readonly modules: readonly Type[] = DEFAULT_MODULES,
-  ) {}
+  ) {
+    this.rows = rowsOf(app);
+  }
 
   async send(options: InjectOptions): Promise<Reply> {
     const { statusCode, headers, payload } = await this.app.inject(options);
@@ -143,7 +147,7 @@ export class TestApi {
   async mailsSent(kind: string): Promise<void> {
     const count = `SELECT count(*) AS n FROM mails WHERE kind = :kind`;
     await until(`all mails of the kind ${kind} are sent`, async () => {
-      const row = await this.app.get(Database).queries.one<{ n: number }>(count, { kind });
+      const row = await this.rows.one<{ n: number }>(count, { kind });
       return row!.n === 0;
     });
   }

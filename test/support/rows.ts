@@ -1,0 +1,22 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Parameters } from '../../src/platform/database/statement.js';
+import { Queries } from '../../src/platform/database/queries.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+
+/** Reads and changes rows where no call of the API does; parameters are named, as `:id`. */
+export interface Rows {
+  all<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+  one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined>;
+  /** Runs a change. @returns the rows that it returns */
+  execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+  /** Runs work in a transaction. */
+  run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+}
+
+export const rowsOf = (app: INestApplicationContext): Rows => ({
+  all: (sql, parameters) => app.get(Queries).all(sql, parameters),
+  one: (sql, parameters) => app.get(Queries).one(sql, parameters),
+  execute: (sql, parameters) => app.get(Transactions).execute(sql, parameters),
+  run: (work) => app.get(Transactions).run(work),
+});
