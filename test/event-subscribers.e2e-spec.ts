@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { createApp } from '../src/app.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import {
   EventLog,
   Changes,
@@ -106,7 +105,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
   });
 
   it('in the process receive a change after its commit, and nothing that was rolled back', async () => {
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const samples = api.app.get(SamplesService, { strict: false });
     let duringTransaction = -1;
     const { id } = await transactions.run(async () => {

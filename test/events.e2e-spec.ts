@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { EventAppender } from '../src/platform/changes/index.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { SamplesService } from './support/fixture/samples.service.js';
@@ -203,7 +202,7 @@ describe.each(STORES)('private events on %s', (store) => {
 describe.each(STORES)('old events on %s', (store) => {
   it('have consecutive positions despite rollbacks, and an id between two events is rejected', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     for (let n = 0; n < 4; n++) {
       await api.samples.create();
       const work = transactions.run(async () => {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
@@ -331,7 +330,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   );
 
   it('masks an internal error, and identifies it by its request id', async () => {
-    const { transactions } = api.app.get(Database);
+    const transactions = api.rows;
     await transactions.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
     try {
       const reply = await api.get('/v1/samples/1');

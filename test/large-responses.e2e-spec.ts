@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { Public } from '../src/platform/access/index.js';
 import { EventStream } from '../src/platform/http/route-config.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { watchTexts } from './support/statements.js';
@@ -271,7 +270,7 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('close the connection when the database fails in the middle', async () => {
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const socket = await requestAndWait('/v1/samples?cursor=&limit=100');
     await transactions.execute('ALTER TABLE samples RENAME TO samples_away');
 

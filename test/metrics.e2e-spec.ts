@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { Public } from '../src/platform/access/index.js';
 import { Queries } from '../src/platform/database/queries.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { OnDurableEvent, Subscribers } from '../src/platform/changes/index.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { startApi, type TestApi } from './support/api.js';
@@ -206,7 +205,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     if (store === 'SQLite') return;
 
     const release = Promise.withResolvers<void>();
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const locked = Promise.withResolvers<void>();
     const lock = transactions.run(async () => {
       await transactions.execute('SELECT 1 FROM event_log FOR UPDATE');
@@ -344,7 +343,7 @@ describe.each(STORES)('metrics on %s', (store) => {
       (await scrape(api)).get(`db_client_connections${name}{pool_name="${pool}"${state}}`);
     const max = (await sample('_max'))!;
     const release = Promise.withResolvers<void>();
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const held = Array.from({ length: max }, () => transactions.run(() => release.promise));
     const waiting = Array.from({ length: 3 }, () => transactions.run(async () => undefined));
 

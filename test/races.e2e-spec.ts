@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Transactions } from '../src/platform/database/transactions.js';
+import type { EntityManager } from 'typeorm';
 import { type Sample as SampleBody, startApi, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { Sample } from './support/fixture/sample.entity.js';
@@ -27,7 +27,7 @@ describe.each(STORES)('concurrent requests on %s', (store) => {
   });
 
   it('an acknowledged write survives the rollback of a concurrent transaction', async () => {
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const { id } = await api.samples.create();
     const before = await api.samples.count();
 
@@ -54,9 +54,9 @@ describe.each(STORES)('concurrent requests on %s', (store) => {
   });
 
   it('units of work that deadlock all succeed', async () => {
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const [a, b] = [await api.samples.create(), await api.samples.create()];
-    const bump = (id: number) => async (manager: Parameters<Parameters<Transactions['run']>[0]>[0]) => {
+    const bump = (id: number) => async (manager: EntityManager) => {
       await manager.increment(Sample, { id }, 'counter', 1);
       await new Promise((resolve) => setTimeout(resolve, 1));
       await manager.increment(Sample, { id: id === a.id ? b.id : a.id }, 'counter', 1);

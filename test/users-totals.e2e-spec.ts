@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -16,7 +15,7 @@ describe.each(STORES)('the total of users on %s', (store) => {
     ]);
     expect(await totalOf(api)).toBe(36);
 
-    const { transactions } = api.app.get(Database);
+    const transactions = api.rows;
     const failed = transactions.run(async (manager) => {
       await manager.query('DELETE FROM users WHERE id > 30');
       throw new Error('No');

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { respond, Receiver } from './support/receiver.js';
@@ -50,7 +49,7 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
   });
 
   it('read few index entries, whatever the length of a queue', async () => {
-    const transactions = api.app.get(Transactions);
+    const transactions = api.rows;
     const { id } = (
       await transactions.execute<{ id: number }>(
         `INSERT INTO webhooks (url, types, description, active, secret, after_position, created_at, updated_at)
