@@ -50,13 +50,17 @@ const { values } = parseCommandLine(
     },
   },
 );
-const faults = values.rooms.split(',').flatMap((room) => {
+const byRoom = values.rooms.split(',').map((room) => {
   const files = globSync(`src/${room}/**/*.ts`, { exclude: ['**/*.spec.ts', '**/migrations/**'] });
   return choose(
     files.flatMap((file) => faultsIn(file, readFileSync(file, 'utf8'))),
     Number(values.faults),
   );
 });
+/** The first of each room come before the second of any: a run that is stopped has tried all rooms. */
+const faults = Array.from({ length: Number(values.faults) }, (_, n) =>
+  byRoom.flatMap((of) => of[n] ?? []),
+).flat();
 const equivalents: Record<string, string> = JSON.parse(readFileSync('test/mutants/equivalent.json', 'utf8'));
 const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
 const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
@@ -65,6 +69,7 @@ const open = faults.filter((fault) => isOpen(fault));
 const copy = new CopyOfProject();
 symlinkSync(resolve('dist'), join(copy.folder, 'dist'));
 process.once('exit', () => copy.remove());
+process.once('SIGINT', end);
 const numbers = new Map(faults.map((fault, n) => [fault, n]));
 for (const [file, own] of Map.groupBy(faults, (fault) => fault.file))
   copy.write(file, plant(readFileSync(file, 'utf8'), own, numbers));
@@ -75,8 +80,7 @@ if (open.length > 0) {
   for (let rest = open; rest.length > 0;)
     rest = await tryBatch(rest.slice(0, BATCH), rest.slice(BATCH), reaching);
 }
-report();
-process.exit(0);
+end();
 
 /** @returns the test files that reach each fault, the quickest first */
 async function findTests(): Promise<(fault: Fault) => string[]> {
@@ -175,19 +179,22 @@ function save(): void {
   writeFileSync(RESULTS, JSON.stringify([...results]));
 }
 
-function report(): void {
-  const survived = faults.filter(({ key }) => results.get(key)?.caught === false);
+/** Reports what was tried until now. */
+function end(): never {
+  const tried = faults.filter(({ key }) => results.has(key));
+  const survived = tried.filter(({ key }) => !results.get(key)!.caught);
   const [equivalent, missed] = [
     survived.filter(({ key }) => key in equivalents),
     survived.filter(({ key }) => !(key in equivalents)),
   ];
   for (const { file, line, kind, key } of missed)
     console.log(`${file}:${line} ${kind} (${key}): ${results.get(key)!.by}`);
-  const caught = faults.length - survived.length;
+  const caught = tried.length - survived.length;
   console.log(
-    `${faults.length} faults: ${caught} caught, ${missed.length} survived, ${equivalent.length} equivalent`,
+    `${tried.length} of ${faults.length} faults: ${caught} caught, ${missed.length} survived, ${equivalent.length} equivalent`,
   );
   console.log(
-    `${((100 * caught) / (faults.length - equivalent.length)).toFixed(1)} % of those that are no equivalents are caught`,
+    `${((100 * caught) / (tried.length - equivalent.length)).toFixed(1)} % of those that are no equivalents are caught`,
   );
+  process.exit(0);
 }
