@@ -11,7 +11,7 @@ import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { FURTHER_CONNECTIONS } from '../src/platform/database/postgres/pools.js';
 import { Service } from './support/service.js';
-import { createStore, type TestStore } from './support/stores.js';
+import { ANY_DATABASE, createStore, type TestStore } from './support/stores.js';
 
 const KINDS = {
   ConfigMap,
@@ -107,9 +107,9 @@ describe('TRUST_PROXY', () => {
     const inKubernetes = find('ConfigMap').data.TRUST_PROXY;
 
     for (const TRUST_PROXY of [inCompose!, inKubernetes]) {
-      expect(loadConfig({ JWT_SECRET: 'aa'.repeat(16), TRUST_PROXY }).trustedProxies.length).toBeGreaterThan(
-        0,
-      );
+      expect(
+        loadConfig({ ...ANY_DATABASE, JWT_SECRET: 'aa'.repeat(16), TRUST_PROXY }).trustedProxies.length,
+      ).toBeGreaterThan(0);
     }
     const { backend } = find('Ingress').spec.rules[0].http.paths[0];
     expect(backend.service.name).toBe(find('Service').metadata.name);

@@ -82,7 +82,10 @@ try {
   await copy.mustRun(
     'npx',
     'jest',
+    'src/',
     'notes',
+    'env-file',
+    'deploy',
     'postgres-only',
     'test/database',
     'migration-rules',

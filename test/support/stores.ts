@@ -22,6 +22,11 @@ export const ifEmbedded = <D extends { readonly skip: unknown }>(describe: D): D
 /** For tests of what does not depend on the database. */
 export const ANY_STORE = STORES[0]!;
 
+/** A setting that an environment needs, if the service runs on PostgreSQL alone; no database is there. */
+export const ANY_DATABASE: Readonly<Record<string, string>> = STORES.includes('SQLite')
+  ? {}
+  : { DATABASE_URL: 'postgres://nobody@localhost/nothing' };
+
 /** The settings of a new database, and a function that removes it. */
 export interface TestStore {
   readonly environment: Readonly<Record<string, string>>;

@@ -3,16 +3,18 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadCommandConfig } from './load-config.js';
-import { loadConfig } from './load-config.js';
+import { ANY_DATABASE, ifEmbedded } from '../../../test/support/stores.js';
+import { loadCommandConfig, loadConfig } from './load-config.js';
+import { loadStoreConfig } from './store.js';
 
 describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
   const DATA_DIR = join(folder, 'data');
+  const BASE = { ...ANY_DATABASE, DATA_DIR };
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('has a default for every setting', () => {
-    expect(loadConfig({ DATA_DIR })).toEqual({
+    expect(loadConfig(BASE)).toEqual({
       auditRetentionDays: 365,
       idempotencyMaxBytes: 1024 * 1024 * 1024,
       rateLimit: undefined,
@@ -23,7 +25,7 @@ describe('loadConfig', () => {
       host: '127.0.0.1',
       port: 3000,
       metricsPort: undefined,
-      store: { kind: 'sqlite', directory: DATA_DIR },
+      store: loadStoreConfig(BASE).store,
       migrateAtStart: true,
       writeAccess: 'open',
       jwtSecret: expect.any(String),
@@ -70,14 +72,14 @@ describe('loadConfig', () => {
     const settings = { JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'staff', SMTP_URL: 'smtp://localhost' };
     const mail = { MAIL_FROM: 'posts@example.com', PUBLIC_URL: 'https://api.example.com' };
 
-    expect(loadConfig({ DATA_DIR }).developmentNote).toBe(
+    expect(loadConfig(BASE).developmentNote).toBe(
       `Development mode: everyone may change data; the signing key is generated and kept in ${DATA_DIR}/jwt-secret; ` +
         `mails are written to ${DATA_DIR}/mail. Set NODE_ENV=production to serve others`,
     );
-    expect(loadConfig({ DATA_DIR, ...settings, ...mail }).developmentNote).toBe(
+    expect(loadConfig({ ...BASE, ...settings, ...mail }).developmentNote).toBe(
       'Development mode. Set NODE_ENV=production to serve others',
     );
-    const production = loadConfig({ NODE_ENV: 'production', DATA_DIR, ...settings, ...mail });
+    const production = loadConfig({ NODE_ENV: 'production', ...BASE, ...settings, ...mail });
     expect(production.developmentNote).toBeUndefined();
   });
 
@@ -87,7 +89,7 @@ describe('loadConfig', () => {
       format: 'pem',
     });
     for (const name of ['JWT_PRIVATE_KEY', 'JWT_PRIVATE_KEY_PREVIOUS'])
-      expect(() => loadConfig({ DATA_DIR, [name]: String(key) })).toThrow(
+      expect(() => loadConfig({ ...BASE, [name]: String(key) })).toThrow(
         `PUBLIC_URL must be set together with ${name}`,
       );
   });
@@ -100,7 +102,7 @@ describe('loadConfig', () => {
     ['ENCRYPTION_KEY', Buffer.from('x'.repeat(32)).toString('base64')],
   ])('rejects one repeated character as %s in production', (name, secret) => {
     const production = {
-      DATA_DIR,
+      ...BASE,
       NODE_ENV: 'production',
       WRITE_ACCESS: 'staff',
       JWT_SECRET: 'ax'.repeat(16),
@@ -113,7 +115,7 @@ describe('loadConfig', () => {
   });
 
   it('is deeply frozen', () => {
-    const config = loadConfig({ DATA_DIR, CORS_ORIGINS: 'https://a.example' });
+    const config = loadConfig({ ...BASE, CORS_ORIGINS: 'https://a.example' });
 
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.store)).toBe(true);
@@ -122,10 +124,10 @@ describe('loadConfig', () => {
   });
 
   it('generates a development secret, and keeps it in a file that only its owner can read', () => {
-    const { jwtSecret } = loadConfig({ DATA_DIR });
+    const { jwtSecret } = loadConfig(BASE);
 
     expect(jwtSecret.length).toBeGreaterThanOrEqual(32);
-    expect(loadConfig({ DATA_DIR }).jwtSecret).toBe(jwtSecret);
+    expect(loadConfig(BASE).jwtSecret).toBe(jwtSecret);
     const file = join(DATA_DIR, 'jwt-secret');
     expect(readFileSync(file, 'utf8')).toBe(jwtSecret);
     expect(statSync(file).mode & 0o077).toBe(0);
@@ -136,11 +138,11 @@ describe('loadConfig', () => {
     mkdirSync(folder2);
     writeFileSync(join(folder2, 'jwt-secret'), kept);
 
-    expect(() => loadConfig({ DATA_DIR: folder2 })).toThrow(/jwt-secret contains no valid key/);
+    expect(() => loadConfig({ ...BASE, DATA_DIR: folder2 })).toThrow(/jwt-secret contains no valid key/);
   });
 
   it('makes the data folder private to its owner', () => {
-    loadConfig({ DATA_DIR: join(folder, 'private') });
+    loadConfig({ ...BASE, DATA_DIR: join(folder, 'private') });
 
     expect(statSync(join(folder, 'private')).mode & 0o077).toBe(0);
   });
@@ -149,13 +151,13 @@ describe('loadConfig', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
 
-    expect(() => loadConfig({ DATA_DIR: file })).toThrow(/^DATA_DIR cannot be used/);
+    expect(() => loadConfig({ ...BASE, DATA_DIR: file })).toThrow(/^DATA_DIR cannot be used/);
   });
 
-  it('treats an empty variable as absent', () => {
+  ifEmbedded(it)('treats an empty variable as absent', () => {
     expect(loadConfig({ DATA_DIR, PORT: '', DATABASE_URL: '' })).toMatchObject({
       port: 3000,
-      store: { kind: 'sqlite' },
+      store: { kind: 'sqlite', directory: DATA_DIR },
     });
   });
 
@@ -224,20 +226,20 @@ describe('loadConfig', () => {
     ['LOG_LEVEL', 'loud'],
     ['DRAIN_DELAY_MS', '60000'],
   ])('rejects %s=%s by its name, and never shows the value', (name, value) => {
-    const start = () => loadConfig({ DATA_DIR, [name]: value });
+    const start = () => loadConfig({ ...BASE, [name]: value });
 
     expect(start).toThrow(new RegExp(`${name} must be`));
     expect(start).not.toThrow(/hunter/);
   });
 
   it('names all invalid settings at once', () => {
-    expect(() => loadConfig({ DATA_DIR, PORT: 'x', MIGRATE: 'x' })).toThrow(/MIGRATE[^]*PORT/);
+    expect(() => loadConfig({ ...BASE, PORT: 'x', MIGRATE: 'x' })).toThrow(/MIGRATE[^]*PORT/);
   });
 
   it.each([[{}], [{ JWT_SECRET: 'short' }], [{ JWT_SECRET: '' }]])(
     'rejects the secret %j in production',
     (settings) => {
-      expect(() => loadConfig({ DATA_DIR, NODE_ENV: 'production', ...settings })).toThrow(
+      expect(() => loadConfig({ ...BASE, NODE_ENV: 'production', ...settings })).toThrow(
         /JWT_SECRET must be/,
       );
     },
@@ -245,7 +247,7 @@ describe('loadConfig', () => {
 
   it('accepts a secret of 32 bytes in production', () => {
     const config = loadConfig({
-      DATA_DIR,
+      ...BASE,
       NODE_ENV: 'production',
       WRITE_ACCESS: 'open',
       JWT_SECRET: 'as'.repeat(16),
@@ -255,7 +257,7 @@ describe('loadConfig', () => {
   });
 
   it('requires WRITE_ACCESS in production, and names the choices', () => {
-    const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 'as'.repeat(16) };
+    const production = { ...BASE, NODE_ENV: 'production', JWT_SECRET: 'as'.repeat(16) };
 
     expect(() => loadConfig(production)).toThrow(
       /WRITE_ACCESS must be set when NODE_ENV is production: .*open .*authenticated .*staff/,
@@ -269,14 +271,14 @@ describe('loadConfig', () => {
     [{ HOST: '::1', PORT: '4321' }, 'http://[::1]:4321'],
     [{ PUBLIC_URL: 'https://api.example.com/' }, 'https://api.example.com'],
   ])('has the same address of the service for commands: %j', (variables, expected) => {
-    expect(loadConfig({ DATA_DIR, ...variables }).publicUrl).toBe(expected);
-    expect(loadCommandConfig(variables).publicUrl).toBe(expected);
+    expect(loadConfig({ ...BASE, ...variables }).publicUrl).toBe(expected);
+    expect(loadCommandConfig({ ...BASE, ...variables }).publicUrl).toBe(expected);
   });
 
   it.each(['https://ada@api.example.com', 'https://ada:pw@api.example.com', 'https://:pw@api.example.com'])(
     'rejects an address of the service with credentials, which events would show: %s',
     (address) => {
-      expect(() => loadConfig({ DATA_DIR, PUBLIC_URL: address })).toThrow(
+      expect(() => loadConfig({ ...BASE, PUBLIC_URL: address })).toThrow(
         'PUBLIC_URL must be the address of this service, without credentials',
       );
     },
@@ -284,14 +286,14 @@ describe('loadConfig', () => {
 
   it('defaults to the strict password policy in production', () => {
     const production = {
-      DATA_DIR,
+      ...BASE,
       NODE_ENV: 'production',
       WRITE_ACCESS: 'open',
       JWT_SECRET: 'as'.repeat(16),
     };
 
     expect(loadConfig(production).passwordPolicy).toBe('strict');
-    expect(loadCommandConfig({ NODE_ENV: 'production' }).passwordPolicy).toBe('strict');
+    expect(loadCommandConfig({ ...BASE, NODE_ENV: 'production' }).passwordPolicy).toBe('strict');
     expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
     expect(loadConfig(production).refreshReuse).toBe('revoke');
     expect(loadConfig({ ...production, REFRESH_REUSE: 'refuse' }).refreshReuse).toBe('refuse');
@@ -300,7 +302,7 @@ describe('loadConfig', () => {
   it('accepts proxies by address and by network', () => {
     const TRUST_PROXY = '10.0.0.1, 10.0.0.0/8,fd00::/8,::1';
 
-    expect(loadConfig({ DATA_DIR, TRUST_PROXY }).trustedProxies).toEqual([
+    expect(loadConfig({ ...BASE, TRUST_PROXY }).trustedProxies).toEqual([
       '10.0.0.1',
       '10.0.0.0/8',
       'fd00::/8',

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANY_DATABASE } from '../../../test/support/stores.js';
 import { loadConfig } from './load-config.js';
 
-const PRODUCTION = { NODE_ENV: 'production', JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'open' };
+const PRODUCTION = {
+  ...ANY_DATABASE,
+  NODE_ENV: 'production',
+  JWT_SECRET: 'ax'.repeat(16),
+  WRITE_ACCESS: 'open',
+};
 const SMTP = { SMTP_URL: 'smtp://user:p%40ss@mail.example:587', MAIL_FROM: 'a@example.com' };
 const mailOf = (settings: Record<string, string>) => loadConfig({ ...PRODUCTION, ...settings }).mail;
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { ANY_DATABASE } from '../../../test/support/stores.js';
 import { loadConfig } from './load-config.js';
 import { loadStoreConfig } from './store.js';
 
@@ -18,7 +19,12 @@ describe('secrets in files', () => {
 
   it.each(['', '\n', '\r\n'])('are read without a trailing %j', (end) => {
     const file = keep('secret', `${'s'.repeat(32)}${end}`);
-    const config = loadConfig({ DATA_DIR, JWT_SECRET_FILE: file, JWT_SECRET_PREVIOUS_FILE: file });
+    const config = loadConfig({
+      ...ANY_DATABASE,
+      DATA_DIR,
+      JWT_SECRET_FILE: file,
+      JWT_SECRET_PREVIOUS_FILE: file,
+    });
 
     expect(config.jwtSecret).toBe('s'.repeat(32));
     expect(config.jwtSecretPrevious).toBe('s'.repeat(32));

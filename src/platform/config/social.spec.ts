@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANY_DATABASE } from '../../../test/support/stores.js';
 import { loadConfig } from './load-config.js';
 
 const JWT_SECRET = 'as'.repeat(16);
-const load = (environment: NodeJS.ProcessEnv) => loadConfig({ JWT_SECRET, ...environment });
+const load = (environment: NodeJS.ProcessEnv) => loadConfig({ ...ANY_DATABASE, JWT_SECRET, ...environment });
 
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'hush' };
 
