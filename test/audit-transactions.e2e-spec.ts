@@ -9,10 +9,10 @@ import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from '
 import { Changes } from '../src/platform/changes/index.js';
 import { AppError } from '../src/platform/http/errors/errors.js';
 import { Id } from '../src/platform/http/validation/id.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { statementsOf } from './support/statements.js';
-import type { Rows } from './support/rows.js';
 import { STORES, type StoreName } from './support/stores.js';
 
 @Entity('audited_notes')
@@ -30,7 +30,7 @@ class NotesService {
   constructor(
     @InjectRepository(Note) readonly notes: Repository<Note>,
     readonly source: DataSource,
-    readonly transactions: Rows,
+    readonly transactions: Transactions,
     readonly changes: Changes,
   ) {}
 
@@ -172,10 +172,10 @@ const WAYS = Object.keys(new NotesService({} as never, {} as never, {} as never,
 describe.each(STORES)('an entry of the audit log on %s', (store) => {
   let api: TestApi;
   let staff: Record<string, string>;
-  let transactions: Rows;
+  let transactions: Transactions;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [NotesModule, FixtureModule]);
-    transactions = api.rows;
+    transactions = api.app.get(Transactions);
     await transactions.execute(NOTES[store]);
     await transactions.execute(`INSERT INTO audited_notes (text) VALUES ('first')`);
     await api.accounts.register('staff@example.com');

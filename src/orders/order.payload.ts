@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../platform/http/errors/errors.js';
-import { isStorable } from '../platform/http/validation/text.js';
+import { hasStorableTexts } from '../platform/http/validation/text.js';
 
 /** 64 KiB: the largest payload, in bytes. */
 export const PAYLOAD_LIMIT = 64 * 1024;
@@ -44,12 +44,6 @@ function faultOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a JSON object';
   if (!hasStorableTexts(value)) return 'must not contain NUL or lone surrogates';
   return undefined;
-}
-
-function hasStorableTexts(value: unknown): boolean {
-  if (typeof value === 'string') return isStorable(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, member]) => isStorable(name) && hasStorableTexts(member));
 }
 
 /** JSON.stringify would write `null` for an infinite number, such as 1e400. */

@@ -19,6 +19,32 @@ const COLUMNS = `
   settings!: Record<string, unknown>;
 `;
 
+const SCALAR = `import { JsonScalar } from '../platform/graphql/json.scalar.js';\n`;
+
+const INPUT = `
+  @Field(() => [String], { nullable: true, description: 'At most 20 tags.' })
+  @Optional()
+  @ApiProperty({ example: ['urgent'] })
+  @ListOf('tag', { min: 0, max: 20 })
+  tags?: string[];
+
+  @Field(() => JsonScalar, { nullable: true, description: 'An object.' })
+  @Optional()
+  @ApiProperty({ example: { color: 'red' } })
+  @JsonObject()
+  settings?: Record<string, unknown>;
+`;
+
+const VIEW = `
+  @Field(() => [String], { description: 'At most 20 tags.' })
+  @ApiProperty({ type: 'array', items: { type: 'string' }, example: ['urgent'] })
+  readonly tags!: readonly string[];
+
+  @Field(() => JsonScalar, { description: 'An object.' })
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { color: 'red' } })
+  readonly settings!: Record<string, unknown>;
+`;
+
 const TEST = `import { expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Note } from '../src/notes/note.entity.js';
@@ -37,6 +63,15 @@ it('the application uses what only PostgreSQL has', async () => {
   });
 
   expect(seen).toMatchObject({ status: 'done', tags: ['a', 'b'], settings: { deep: [1] } });
+  await api.stop();
+});
+
+it('rejects what PostgreSQL cannot store', async () => {
+  const api = await startApi('PostgreSQL');
+  for (const wrong of [{ tags: ['a\\0'] }, { settings: { a: '\\0' } }, { settings: { '\\ud800': 1 } }])
+    expect(await api.post('/v1/notes', { text: 'A', ...wrong })).toBeError('VALIDATION_ERROR', Object.keys(wrong));
+  const note = (await api.post('/v1/notes', { text: 'A', tags: [], settings: { deep: { a: 'ß' } } })).body.data;
+  expect(note).toMatchObject({ tags: [], settings: { deep: { a: 'ß' } } });
   await api.stop();
 });
 `;
@@ -63,6 +98,19 @@ try {
     [/import \{ Entity,/, 'import { Column, Entity,'],
     [/(?=\n  @TimestampColumn\('created_at')/, COLUMNS],
   ]);
+  copy.edit('src/notes/note.input.ts', [
+    [/(?<=text!: string;\n)/, INPUT],
+    [/import \{ Optional,/, 'import { JsonObject, ListOf, Optional,'],
+    [/(?=import \{ PartialInputType)/, SCALAR],
+  ]);
+  copy.edit('src/notes/note.view.ts', [
+    [/(?<=readonly text!: string;\n)/, VIEW],
+    [/(?<=text: row\.text,)/, ' tags: row.tags, settings: row.settings,'],
+    [/(?=import \{ Int64Property)/, SCALAR],
+  ]);
+  copy.edit('src/notes/notes.service.ts', [
+    [/(?<=const fixed = \{)/, ' tags: input.tags ?? [], settings: input.settings ?? {},'],
+  ]);
   await copy.mustRun(
     'npm',
     'run',
@@ -88,6 +136,8 @@ try {
     'deploy',
     'postgres-only',
     'test/database',
+    'audit-routes',
+    'group-commit',
     'migration-rules',
     'reference',
     'typeorm-commands',

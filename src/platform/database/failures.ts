@@ -45,6 +45,9 @@ const RESTRICTED = /FOREIGN KEY constraint failed$/;
 /** A unique constraint violation, also of a primary key. */
 const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID))$/;
 
+/** PostgreSQL: a text with NUL, or with a lone surrogate in `jsonb`. */
+const NOT_STORABLE = /^(22021|22P05)$/;
+
 /** A statement that the database does not understand: a class of PostgreSQL, and SQLite's general error. */
 const BAD_STATEMENT = /^(42(?!501)...|0A000|SQLITE_ERROR)$/;
 
@@ -133,6 +136,10 @@ export const isForeignKeyViolation = (error: unknown): boolean =>
 
 /** Whether a unique constraint was violated. */
 export const isDuplicate = (error: unknown): boolean => matches(error, ({ code }) => DUPLICATE.test(code));
+
+/** Whether a text has a character that the database cannot store. */
+export const isNotStorable = (error: unknown): boolean =>
+  matches(error, ({ code }) => NOT_STORABLE.test(code));
 
 /** Whether a statement is wrong, or is one of the other database. */
 export const isBadStatement = (error: unknown): boolean =>

@@ -91,6 +91,13 @@ describe('toAppError', () => {
     },
   );
 
+  it.each(['22021', '22P05'])('treats a text that the database cannot store as invalid: %s', (code) => {
+    const error = toAppError(new QueryFailedError('INSERT secret', [], withCode(code, 'secret')));
+
+    expect(error.code).toBe('VALIDATION_ERROR');
+    expect(error.message).not.toContain('secret');
+  });
+
   it('treats an error raised by a trigger as an internal error', () => {
     const error = Object.assign(new Error('No'), { code: 'SQLITE_CONSTRAINT_TRIGGER' });
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { HttpException } from '@nestjs/common';
-import { isDuplicate, isForeignKeyViolation, isOutage } from '../../database/failures.js';
+import { isDuplicate, isForeignKeyViolation, isNotStorable, isOutage } from '../../database/failures.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from './errors.js';
 
 /** The code of an exception that has only a status. */
@@ -28,10 +28,13 @@ const REPLACED: Partial<Record<ErrorCode, string>> = {
 const STILL_REFERRED_TO = 'Another resource refers to this one, or the one that it refers to is gone';
 const DUPLICATE = 'There is a resource with one of these values already, which only one may have';
 
+const NOT_STORABLE = 'A text must not contain NUL or lone surrogates';
+
 /**
  * Converts any exception to the error for the client: an `AppError` as it is, an exception of Nest
  * with its own status, an error of Fastify by its status, an outage of the database as 503, an unhandled violation
- * of a foreign key or a unique constraint as 409, and everything else as a masked 500, even if it has a `statusCode`: it is no fault of the client.
+ * of a foreign key or a unique constraint as 409, a text that the database cannot store as 422, and everything else as a
+ * masked 500, even if it has a `statusCode`: it is no fault of the client.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
@@ -40,6 +43,7 @@ export function toAppError(thrown: unknown): AppError {
   if (isOutage(thrown)) return fromStatus(503, '', thrown);
   if (isForeignKeyViolation(thrown)) return new AppError('CONFLICT', STILL_REFERRED_TO, { cause: thrown });
   if (isDuplicate(thrown)) return new AppError('CONFLICT', DUPLICATE, { cause: thrown });
+  if (isNotStorable(thrown)) return new AppError('VALIDATION_ERROR', NOT_STORABLE, { cause: thrown });
   return fromStatus(500, '', thrown);
 }
 

@@ -3,7 +3,7 @@ import { Allow, IsBoolean, IsDate, isEmail, IsIn, IsOptional, ValidateBy } from 
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { parseTime } from '../time.js';
-import { isStorable } from './text.js';
+import { hasStorableTexts, isStorable } from './text.js';
 
 /** The field may be absent or null, which have the same meaning. */
 export const Optional = (): PropertyDecorator =>
@@ -29,20 +29,24 @@ export const Time = (): PropertyDecorator =>
   );
 
 /**
- * The field must be a list of one to `max` texts.
+ * The field must be a list of `min` (1) to `max` texts.
  *
  * @param item what each of them is, such as `event type`
  * @public for modules that teams add
  */
-export function ListOf(item: string, { max }: { readonly max: number }): PropertyDecorator {
+export function ListOf(
+  item: string,
+  { min = 1, max }: { readonly min?: 0 | 1; readonly max: number },
+): PropertyDecorator {
   const fault = (value: unknown): string | undefined => {
-    if (!Array.isArray(value) || value.length === 0) return `must be a list of at least one ${item}`;
+    if (!Array.isArray(value) || value.length < min)
+      return `must be a list of ${min === 0 ? `${item}s` : `at least one ${item}`}`;
     if (value.length > max) return `must be a list of at most ${max} ${item}s`;
     const isText = value.every((each) => typeof each === 'string' && isStorable(each));
     return isText ? undefined : `must be a list of ${item}s, which are strings`;
   };
   return applyDecorators(
-    ApiProperty({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max }),
+    ApiProperty({ type: 'array', items: { type: 'string' }, minItems: min, maxItems: max }),
     ValidateBy({
       name: 'listOf',
       validator: {
@@ -52,6 +56,20 @@ export function ListOf(item: string, { max }: { readonly max: number }): Propert
     }),
   );
 }
+
+/** The field must be a JSON object whose names and texts both databases can store. @public for modules that teams add */
+export const JsonObject = (): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ type: 'object', additionalProperties: true }),
+    ValidateBy({
+      name: 'jsonObject',
+      validator: {
+        validate: (value) =>
+          typeof value === 'object' && value !== null && !Array.isArray(value) && hasStorableTexts(value),
+        defaultMessage: () => '$property must be a JSON object without NUL and lone surrogates',
+      },
+    }),
+  );
 
 /**
  * The field of a `@Query()` class whose invalid values are replaced, never rejected.
