@@ -10,6 +10,7 @@ import { Returns } from '../src/platform/http/openapi/returns.js';
 import { findHandlers } from '../src/platform/reference/handlers.js';
 import { buildDocument } from '../src/platform/reference/build-document.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { furtherRoutes } from './support/further-routes.js';
 import { type Operation, operations, reference } from './support/reference.js';
 import { existingPath, send, validBody } from './support/requests.js';
 import { ANY_STORE, STORES } from './support/stores.js';
@@ -334,6 +335,8 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
     staff = bearer((await api.accounts.login('staff@example.com')).access);
+    const { prepare } = await furtherRoutes();
+    for (const caller of [user, staff]) await prepare(api, caller);
     await closed.accounts.register('user@example.com');
     const session = await closed.post('/auth/session/', { email: 'user@example.com', password: PASSWORD });
     cookie = String(session.headers['set-cookie']).split(';', 1)[0]!;

@@ -37,18 +37,25 @@ const MODULE = `import {
   Controller,
   type ExecutionContext,
   Get,
+  HttpCode,
+  HttpStatus,
   Injectable,
   Logger,
   Module,
   type NestInterceptor,
+  Post,
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, Reflector } from '@nestjs/core';
-import { GqlExecutionContext } from '@nestjs/graphql';
+import { Args, GqlExecutionContext, ID, Mutation, Resolver } from '@nestjs/graphql';
 import { ApiOperation } from '@nestjs/swagger';
 import { type Observable, tap } from 'rxjs';
 import { Roles as EditorRoles } from '../roles/roles.guard.js';
 import { OnDurableEvent, type StoredEvent } from '../platform/changes/index.js';
-import { Throws } from '../platform/http/openapi/returns.js';
+import { InvoicesModule } from '../invoices/invoices.module.js';
+import { InvoicesService } from '../invoices/invoices.service.js';
+import { InvoiceView, toInvoiceView } from '../invoices/invoice.view.js';
+import { ReturnsData, Throws } from '../platform/http/openapi/returns.js';
+import { Id } from '../platform/http/validation/id.js';
 
 const Roles = Reflector.createDecorator<string[]>();
 
@@ -101,10 +108,39 @@ class EditorsController {
   }
 }
 
+/** A change of another module's rows, which needs the role and an id. */
+@Controller({ path: 'invoices', version: '1' })
+class ApprovalsController {
+  constructor(private readonly invoices: InvoicesService) {}
+
+  @Post(':id/approve')
+  @EditorRoles(['editor'])
+  @HttpCode(HttpStatus.OK)
+  @ReturnsData(InvoiceView)
+  @Throws({ NOT_FOUND: 'Invoice not found' }, 'FORBIDDEN')
+  @ApiOperation({ summary: 'Approves an invoice' })
+  async approve(@Id() id: number): Promise<{ data: InvoiceView }> {
+    return { data: toInvoiceView(await this.invoices.update(id, { rating: 5 })) };
+  }
+}
+
+@Resolver()
+class ApprovalsResolver {
+  constructor(private readonly invoices: InvoicesService) {}
+
+  @Mutation(() => InvoiceView, { description: 'Approves an invoice.' })
+  @EditorRoles(['editor'])
+  async approveInvoice(@Args('id', { type: () => ID }) id: string): Promise<InvoiceView> {
+    return toInvoiceView(await this.invoices.update(Number(id), { rating: 5 }));
+  }
+}
+
 @Module({
-  controllers: [EditorsController],
+  imports: [InvoicesModule],
+  controllers: [EditorsController, ApprovalsController],
   providers: [
     SearchIndex,
+    ApprovalsResolver,
     { provide: APP_GUARD, useClass: RolesGuard },
     { provide: APP_INTERCEPTOR, useClass: LoggingInterceptor },
   ],

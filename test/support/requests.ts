@@ -11,9 +11,10 @@ export function validBody({ requestBody }: Operation['operation']): object {
   );
 }
 
-function validValue(name: string, { type, enum: words, format, minimum, example }: any): unknown {
+function validValue(name: string, { type, enum: words, format, pattern, minimum, example }: any): unknown {
   const types = new Set([type].flat());
-  if (name === 'url' || types.has('array')) return example;
+  if (name === 'url' || pattern !== undefined || format === 'uuid' || types.has('array')) return example;
+  if (types.has('object')) return example ?? {};
   if (types.has('boolean')) return true;
   if (words) return words[0];
   if (name === 'email') return 'reused@example.com';

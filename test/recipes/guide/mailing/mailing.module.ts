@@ -42,9 +42,13 @@ export class Mailings {
   }
 }
 
-/** The queue in Redis, and its worker in each process that serves. Without Redis, the service starts without them. */
+/**
+ * The queue in Redis, and its worker in each process that serves. Without Redis, the service starts without them.
+ *
+ * @public for modules that import `MailingModule`
+ */
 @Injectable()
-class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
+export class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MailingQueue.name);
   private queue?: Queue<MailingInput>;
   private worker?: Worker<MailingInput>;
@@ -100,5 +104,5 @@ class MailingsController {
   }
 }
 
-@Module({ controllers: [MailingsController], providers: [Mailings, MailingQueue] })
+@Module({ controllers: [MailingsController], providers: [Mailings, MailingQueue], exports: [MailingQueue] })
 export class MailingModule {}
