@@ -10,7 +10,7 @@ import { isRegistered, remove, renewContracts, write } from './make-module/files
 import { InputError } from './make-module/input-error.ts';
 import { pascal } from './make-module/names.ts';
 import { rejectPart } from './remove/by-hand.ts';
-import { withoutModule } from './remove/code.ts';
+import { withoutModule, withoutUnused } from './remove/code.ts';
 import { inDatabase } from './remove/in-database.ts';
 import { isNameOf, mentionOf, type Module, withoutPanels, withoutWords } from './remove/mentions.ts';
 import { dropTables } from './remove/tables.ts';
@@ -122,10 +122,25 @@ function removeModule(files: string): Removed {
 function tidy(): void {
   const run = (command: string, ...parameters: string[]) =>
     execFileSync(command, parameters, { stdio: ['ignore', 'inherit', 'inherit'] });
-  run('npx', 'knip', '--fix', '--allow-remove-files', '--no-exit-code');
+  // Without its declaration, what only that has used is unused, too.
+  do run('npx', 'knip', '--fix', '--allow-remove-files', '--no-exit-code');
+  while (removeUnused());
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund');
   run('npm', 'run', '--silent', 'format');
   renewContracts();
+}
+
+/** @returns whether there was any */
+function removeUnused(): boolean {
+  const changes = globSync('{src,web,tools}/**/*.{ts,tsx}', {
+    exclude: ['**/template/**', '**/*.d.ts'],
+  }).flatMap((file) => {
+    const text = readFileSync(file, 'utf8');
+    const rest = withoutUnused(file, text);
+    return rest === text ? [] : [[file, rest] as const];
+  });
+  for (const [file, rest] of changes) write(file, rest, 'changed');
+  return changes.length > 0;
 }
 
 function describe(files: string, own: readonly string[], isOwn: (file: string) => boolean): Module {

@@ -107,6 +107,26 @@ export function withoutModule(file: string, text: string, names: Names, isTest: 
   return { text: without(text, gone, replaced), uses, tests };
 }
 
+/** The text without what neither its own file nor another one uses: declarations that are not exported, and imports. */
+export function withoutUnused(file: string, text: string): string {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const gone = new Set<ts.Node>();
+  const isUsed = (name: ts.Identifier, by: ts.Node) =>
+    referencesTo(name.text, source).some(
+      (each) => !isIn(each, by) && ![...gone].some((of) => isIn(each, of)),
+    );
+  for (let size = -1; size !== gone.size;) {
+    size = gone.size;
+    for (const node of source.statements) {
+      const names = namesOf(node).filter((name) => !isUsed(name, node));
+      if (names.length === 0 || !(isLocal(node) || ts.isImportDeclaration(node))) continue;
+      if (names.length === namesOf(node).length) gone.add(node);
+      else if (ts.isImportDeclaration(node)) for (const name of names) gone.add(name.parent);
+    }
+  }
+  return without(text, gone, new Map());
+}
+
 /** The lines, from 0, that import something or use what they import. */
 export function linesUsing(file: string, text: string, isImport: (path: string) => boolean): Set<number> {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
