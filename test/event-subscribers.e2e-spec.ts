@@ -105,15 +105,14 @@ describe.each(STORES)('subscribers on %s', (store) => {
   });
 
   it('in the process receive a change after its commit, and nothing that was rolled back', async () => {
-    const transactions = api.rows;
     const samples = api.app.get(SamplesService, { strict: false });
     let duringTransaction = -1;
-    const { id } = await transactions.run(async () => {
+    const { id } = await api.rows.run(async () => {
       const sample = await samples.create({ text: 'A' });
       duringTransaction = inProcess.length;
       return sample;
     });
-    await transactions
+    await api.rows
       .run(async () => {
         await samples.create({ text: 'C' });
         throw new Error('rolled back');

@@ -202,10 +202,9 @@ describe.each(STORES)('private events on %s', (store) => {
 describe.each(STORES)('old events on %s', (store) => {
   it('have consecutive positions despite rollbacks, and an id between two events is rejected', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    const transactions = api.rows;
     for (let n = 0; n < 4; n++) {
       await api.samples.create();
-      const work = transactions.run(async () => {
+      const work = api.rows.run(async () => {
         await api.app.get(SamplesService, { strict: false }).create({ text: 'Gone' });
         throw new Error('rolled back');
       });
@@ -215,12 +214,12 @@ describe.each(STORES)('old events on %s', (store) => {
     expect(ids.map((id) => Number(id.split('-')[1]))).toEqual([1, 2, 3, 4]);
 
     // A gap, as two PostgreSQL processes leave it when they number at the same moment.
-    await transactions.execute('DELETE FROM events WHERE position = 3');
+    await api.rows.execute('DELETE FROM events WHERE position = 3');
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events/stream?last_event_id=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect((await api.get(`/v1/events?cursor=${ids[1]}`)).body.data).toHaveLength(1);
     // As after a purge.
-    await transactions.execute('DELETE FROM events WHERE position = 1');
+    await api.rows.execute('DELETE FROM events WHERE position = 1');
     expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
 
     // The same rules apply to an earlier epoch, but positions that a later epoch took over are gone.
@@ -309,8 +308,7 @@ describe.each(STORES)('npm run events on %s', (store) => {
     });
     let output = '';
     tail.stdout.on('data', (chunk) => (output += String(chunk)));
-    await until('it is printed', () => output.includes('\n'));
-    tail.kill('SIGINT');
+    await until('it is printed', () => output.includes('\n')).finally(() => tail.kill('SIGINT'));
     await once(tail, 'exit');
 
     expect(JSON.parse(output)).toEqual(second);

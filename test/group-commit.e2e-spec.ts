@@ -198,7 +198,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 });
 
-describe('a unit of work on SQLite', () => {
+ifEmbedded(describe)('a unit of work on SQLite', () => {
   it('blocks other writes no longer than the write timeout', async () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();

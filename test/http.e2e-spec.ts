@@ -330,14 +330,13 @@ describe.each(STORES)('HTTP on %s', (store) => {
   );
 
   it('masks an internal error, and identifies it by its request id', async () => {
-    const transactions = api.rows;
-    await transactions.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
+    await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
     try {
       const reply = await api.get('/v1/samples/1');
       expect(reply).toBeError('INTERNAL_ERROR');
       expect(reply.text).not.toMatch(/text|hidden|samples|SQL/);
     } finally {
-      await transactions.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN hidden TO text'));
+      await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN hidden TO text'));
     }
   });
 

@@ -270,12 +270,11 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('close the connection when the database fails in the middle', async () => {
-    const transactions = api.rows;
     const socket = await requestAndWait('/v1/samples?cursor=&limit=100');
-    await transactions.execute('ALTER TABLE samples RENAME TO samples_away');
+    await api.rows.execute('ALTER TABLE samples RENAME TO samples_away');
 
     const [received] = await Promise.all([text(socket).catch(() => 'reset'), once(socket, 'close')]);
-    await transactions.execute('ALTER TABLE samples_away RENAME TO samples');
+    await api.rows.execute('ALTER TABLE samples_away RENAME TO samples');
     expect(received).not.toContain('"has_next"');
     expect(await api.get('/v1/samples/1')).toHaveStatus(200);
   });

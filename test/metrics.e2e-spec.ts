@@ -205,10 +205,9 @@ describe.each(STORES)('metrics on %s', (store) => {
     if (store === 'SQLite') return;
 
     const release = Promise.withResolvers<void>();
-    const transactions = api.rows;
     const locked = Promise.withResolvers<void>();
-    const lock = transactions.run(async () => {
-      await transactions.execute('SELECT 1 FROM event_log FOR UPDATE');
+    const lock = api.rows.run(async () => {
+      await api.rows.execute('SELECT 1 FROM event_log FOR UPDATE');
       locked.resolve();
       await release.promise;
     });
@@ -343,9 +342,8 @@ describe.each(STORES)('metrics on %s', (store) => {
       (await scrape(api)).get(`db_client_connections${name}{pool_name="${pool}"${state}}`);
     const max = (await sample('_max'))!;
     const release = Promise.withResolvers<void>();
-    const transactions = api.rows;
-    const held = Array.from({ length: max }, () => transactions.run(() => release.promise));
-    const waiting = Array.from({ length: 3 }, () => transactions.run(async () => undefined));
+    const held = Array.from({ length: max }, () => api.rows.run(() => release.promise));
+    const waiting = Array.from({ length: 3 }, () => api.rows.run(async () => undefined));
 
     await until('all connections are in use', async () => (await sample('', ',state="used"')) === max);
     // Queries of the service itself may wait, too.

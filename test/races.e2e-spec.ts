@@ -27,13 +27,12 @@ describe.each(STORES)('concurrent requests on %s', (store) => {
   });
 
   it('an acknowledged write survives the rollback of a concurrent transaction', async () => {
-    const transactions = api.rows;
     const { id } = await api.samples.create();
     const before = await api.samples.count();
 
     const outcomes = await times(40, async (n) => {
       if (n % 2 === 0) return api.samples.create({ text: `Kept ${n}` });
-      return transactions
+      return api.rows
         .run(async (manager) => {
           await manager.increment(Sample, { id }, 'counter', 1_000_000);
           await new Promise((resolve) => setTimeout(resolve, 5));
@@ -54,7 +53,6 @@ describe.each(STORES)('concurrent requests on %s', (store) => {
   });
 
   it('units of work that deadlock all succeed', async () => {
-    const transactions = api.rows;
     const [a, b] = [await api.samples.create(), await api.samples.create()];
     const bump = (id: number) => async (manager: EntityManager) => {
       await manager.increment(Sample, { id }, 'counter', 1);
@@ -63,7 +61,7 @@ describe.each(STORES)('concurrent requests on %s', (store) => {
     };
 
     // The opposite order causes a deadlock on PostgreSQL.
-    await times(2, (n) => transactions.run(bump(n % 2 === 0 ? a.id : b.id)));
+    await times(2, (n) => api.rows.run(bump(n % 2 === 0 ? a.id : b.id)));
 
     for (const { id } of [a, b]) expect((await api.samples.get(id)).counter).toBe(2);
   });

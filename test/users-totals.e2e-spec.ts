@@ -15,13 +15,12 @@ describe.each(STORES)('the total of users on %s', (store) => {
     ]);
     expect(await totalOf(api)).toBe(36);
 
-    const transactions = api.rows;
-    const failed = transactions.run(async (manager) => {
+    const failed = api.rows.run(async (manager) => {
       await manager.query('DELETE FROM users WHERE id > 30');
       throw new Error('No');
     });
     await expect(failed).rejects.toThrow('No');
-    await transactions.run((manager) => manager.query('DELETE FROM users WHERE id > 1'));
+    await api.rows.run((manager) => manager.query('DELETE FROM users WHERE id > 1'));
     expect(await totalOf(api)).toBe(1);
     await api.stop();
   });

@@ -49,9 +49,8 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
   });
 
   it('read few index entries, whatever the length of a queue', async () => {
-    const transactions = api.rows;
     const { id } = (
-      await transactions.execute<{ id: number }>(
+      await api.rows.execute<{ id: number }>(
         `INSERT INTO webhooks (url, types, description, active, secret, after_position, created_at, updated_at)
        VALUES ('http://127.0.0.1:9/', '[]', '', FALSE, '', 0, :now, :now) RETURNING id`,
         { now: new Date().toISOString() },
@@ -61,18 +60,18 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
       store === 'SQLite'
         ? 'WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT n FROM n'
         : 'SELECT n FROM generate_series(1, 20000) AS g (n)';
-    await transactions.execute(
+    await api.rows.execute(
       `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, created_at, expires_at)
        SELECT ${id}, n, 'x', CASE n % 10 WHEN 0 THEN 'failed' ELSE 'pending' END, 0, :now, :now FROM (${numbers}) AS n`,
       { now: new Date().toISOString() },
     );
-    if (store === 'PostgreSQL') await transactions.execute('ANALYZE webhook_deliveries');
+    if (store === 'PostgreSQL') await api.rows.execute('ANALYZE webhook_deliveries');
 
     expect((await scrape(api)).get('webhook_deliveries_pending')).toBe(10_000);
     expect(
       await planOf(api, `SELECT min(created_at) FROM webhook_deliveries WHERE status = 'pending'`),
     ).toContain('webhook_deliveries_pending');
-    await transactions.execute('DELETE FROM webhooks WHERE id = :id', { id });
+    await api.rows.execute('DELETE FROM webhooks WHERE id = :id', { id });
   });
 
   it('report how far their subscriber is behind', async () => {

@@ -9,6 +9,7 @@ import type { PostgresStore } from '../src/platform/config/config.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { currentContext } from '../src/platform/http/request-context.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { bearer, startApi, TestApi } from './support/api.js';
@@ -73,8 +74,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     });
 
   const failingSince = async (webhook: Record<string, any>): Promise<unknown> => {
-    const transactions = api.rows;
-    const [row] = await transactions.execute<{ since: unknown }>(
+    const [row] = await api.rows.execute<{ since: unknown }>(
       'SELECT failing_since AS since FROM webhooks WHERE id = :id',
       { id: webhook['id'] },
     );
@@ -461,7 +461,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
   /** Holds the transaction of one request until others are over, which came after it. */
   const during = async (path: string, change: object, others: () => Promise<unknown>) => {
-    const transactions = api.rows;
+    const transactions = api.app.get(Transactions);
     const run = transactions.run.bind(transactions);
     const spy = jest.spyOn(transactions, 'run').mockImplementation(async (work) => {
       if (currentContext()?.request.headers['x-held'] !== undefined) await others();
