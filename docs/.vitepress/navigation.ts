@@ -58,7 +58,7 @@ export function readGroups(): Group[] {
   const readme = {
     source: 'README.md',
     title: 'Overview',
-    about: 'Start the service, and a tour in ten commands',
+    about: 'Start the service, and a tour of its commands',
   };
   const more = others.length > 0 ? [{ title: 'More', guides: others }] : [];
   return [{ title: 'Start', guides: [readme] }, ...groups, ...more];
