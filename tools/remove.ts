@@ -195,6 +195,7 @@ function linesWith(module: Module): string[] {
   const words = [
     ...(hasGuide && tables.length > 0 ? [`(?<![/@])${files}(?![.%-])`, `${Files}(?! API|%)`] : []),
     ...scripts.map((name) => `npm run ${name}`),
+    `src/${files}`,
   ];
   const mention = new RegExp(`${mentionOf(module).source}|\\b(${words.join('|') || '(?!)'})(?![\\w:-])`);
   return globSync([...TEXTS, 'test/extra/*.ts'], {
