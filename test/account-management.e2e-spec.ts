@@ -233,6 +233,21 @@ const MINUTE = 60_000;
     await page.context().close();
   });
 
+  it('keeps an open form when the page is loaded again, and closes it by Back', async () => {
+    const { page, email, errors } = await open();
+    await logIn(page, email);
+    const keys = await part(page, 'API keys');
+    await keys.getByRole('button', { name: 'Create a key' }).click();
+    await keys.getByLabel('Name').waitFor();
+    await page.reload();
+    await keys.getByLabel('Name').waitFor();
+    await page.goBack();
+    await keys.getByRole('button', { name: 'Create a key' }).waitFor();
+    expect(await keys.getByLabel('Name').count()).toBe(0);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
   it('ends all other logins', async () => {
     const { page, email, errors } = await open();
     const others = [await api.accounts.login(email), await api.accounts.login(email)];

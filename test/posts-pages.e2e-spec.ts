@@ -21,7 +21,7 @@ describeConsole('the posts of the console', (of) => {
 
     await page.getByRole('button', { name: 'Delete' }).click();
     await confirm(page, 'Confirm');
-    await page.getByRole('cell', { name: 'Mine' }).waitFor({ state: 'detached' });
+    await page.getByText('Element deleted').waitFor();
     expect(await of().api.get(`/v1/posts/${id}`)).toBeError('NOT_FOUND');
     expect(errors).toEqual([]);
     await page.close();

@@ -26,7 +26,7 @@ describeConsole('the users of the console', (of) => {
 
     await page.getByRole('button', { name: 'Delete' }).click();
     await confirm(page, 'Confirm');
-    await page.getByRole('cell', { name: 'Mine' }).waitFor({ state: 'detached' });
+    await page.getByText('Element deleted').waitFor();
     expect(await of().api.get(path)).toBeError('NOT_FOUND');
     expect(errors).toEqual([]);
     await page.close();

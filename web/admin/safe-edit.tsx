@@ -21,6 +21,7 @@ import {
   useEditContext,
   useNotify,
   useRefresh,
+  useUpdate,
   DeleteWithConfirmButton,
   SaveButton,
   Toolbar,
@@ -58,6 +59,7 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
   const provider = useDataProvider();
   const notify = useNotify();
   const refresh = useRefresh();
+  const [update] = useUpdate();
   const [theirs, setTheirs] = useState<RaRecord>();
   const [changes, setChanges] = useState(1);
   const { id } = record!;
@@ -83,10 +85,10 @@ function ConflictDialog({ mine, close }: { mine: RaRecord; close: () => void }):
   async function keepMine(): Promise<void> {
     try {
       const data = Object.fromEntries(names.map((name) => [name, mine[name]]));
-      await provider.update(resource, { id: record!.id, data, previousData: theirs });
+      // The record of the page gets the new entity tag, which the next change needs.
+      await update(resource, { id, data, previousData: theirs, meta }, { returnPromise: true });
       notify('Your version is saved.', { type: 'success' });
       close();
-      refresh();
     } catch (error) {
       notify((error as Error).message, { type: 'error' });
       if (error instanceof HttpError && error.status === 412) setChanges(changes + 1);

@@ -6,13 +6,14 @@ import { Secret, useDialogs } from '../../shared/dialogs.js';
 import { Field, Form } from '../../shared/form.js';
 import { useRecently } from '../../shared/recently.js';
 import { date, Entries } from '../entries.js';
+import { useOpenForm } from './open-form.js';
 import type { Section } from './section.js';
 
 function ApiKeysSection(): ReactNode {
   const recently = useRecently();
   const { ask } = useDialogs();
   const client = useQueryClient();
-  const [isCreating, setCreating] = useState(false);
+  const [isCreating, setCreating] = useOpenForm();
   const [created, setCreated] = useState<string>();
   const refresh = () => client.invalidateQueries({ queryKey: ['api-keys'] });
 

@@ -1,18 +1,19 @@
 import { Button, Divider, Stack, Typography } from '@mui/material';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { api, messageOf, read } from '../../shared/api.js';
 import { useDialogs } from '../../shared/dialogs.js';
 import { CodeField, Form, PasswordField } from '../../shared/form.js';
 import { isTooOld } from '../../shared/recently.js';
 import { useSession } from '../../shared/session.js';
 import { SERVICE } from '../../shared/settings.js';
+import { useOpenForm } from './open-form.js';
 import type { Section } from './section.js';
 
 function DeletionSection(): ReactNode {
   const { say } = useDialogs();
   const { logOut } = useSession();
-  const [isDeleting, setDeleting] = useState(false);
+  const [isDeleting, setDeleting] = useOpenForm();
   const { data: factors } = useQuery({ queryKey: ['factors'], queryFn: () => read(api.GET('/auth/mfa/')) });
 
   async function download(): Promise<void> {

@@ -1,16 +1,17 @@
 import { Button, Chip, Stack, Typography } from '@mui/material';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { api, read } from '../../shared/api.js';
 import { useDialogs } from '../../shared/dialogs.js';
 import { CodeField, EmailField, Form, PasswordField } from '../../shared/form.js';
 import { useAccount } from '../../shared/session.js';
+import { useOpenForm } from './open-form.js';
 import type { Section } from './section.js';
 
 function EmailSection(): ReactNode {
   const account = useAccount();
   const { run, say } = useDialogs();
-  const [isChanging, setChanging] = useState(false);
+  const [isChanging, setChanging] = useOpenForm();
   const { data: factors } = useQuery({ queryKey: ['factors'], queryFn: () => read(api.GET('/auth/mfa/')) });
   const resend = () =>
     run(`A mail to ${account.email} is on its way.`, () => read(api.POST('/auth/email/resend/')));

@@ -1,19 +1,20 @@
 import { Button, Stack } from '@mui/material';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { api, ApiError, read } from '../../shared/api.js';
 import { useDialogs } from '../../shared/dialogs.js';
 import { Field, Form } from '../../shared/form.js';
 import { createPasskey, wrongHost } from '../../shared/login/passkeys.js';
 import { useRecently } from '../../shared/recently.js';
 import { date, Entries } from '../entries.js';
+import { useOpenForm } from './open-form.js';
 import type { Section } from './section.js';
 
 function PasskeysSection(): ReactNode {
   const recently = useRecently();
   const { ask, say } = useDialogs();
   const client = useQueryClient();
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useOpenForm();
   const refresh = () => client.invalidateQueries({ queryKey: ['passkeys'] });
 
   async function add({ name = '' }: Record<string, string>): Promise<void> {
