@@ -42,13 +42,9 @@ export class Mailings {
   }
 }
 
-/**
- * The queue in Redis, and its worker in each process that serves. Without Redis, the service starts without them.
- *
- * @public for modules that import `MailingModule`
- */
+/** The queue in Redis, and its worker in each process that serves. Without Redis, the service starts without them. */
 @Injectable()
-export class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
+class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MailingQueue.name);
   private queue?: Queue<MailingInput>;
   private worker?: Worker<MailingInput>;
@@ -104,5 +100,5 @@ class MailingsController {
   }
 }
 
-@Module({ controllers: [MailingsController], providers: [Mailings, MailingQueue], exports: [MailingQueue] })
+@Module({ controllers: [MailingsController], providers: [Mailings, MailingQueue] })
 export class MailingModule {}
