@@ -14,6 +14,7 @@ interface Row {
   readonly name: string;
   /** What it depends on; without them, it runs only when nobody asks for what has changed. */
   readonly files?: readonly string[];
+  readonly usesBrowser?: boolean;
   /** The parameters of each command. */
   readonly commands: readonly (readonly [command: string, ...parameters: string[]])[];
 }
@@ -31,6 +32,7 @@ const PROJECTS = readdirSync('test/projects').map((file) => basename(file, '.ts'
 const ROWS: readonly Row[] = [
   {
     name: 'clients',
+    usesBrowser: true,
     files: [
       'package.json',
       'schema.gql',
@@ -70,7 +72,7 @@ const { values } = parseCommandLine(
 const only = values.only?.split(',') ?? names;
 if (!only.every((name) => names.includes(name))) rejectUsage(`Available: ${names.join(', ')}`);
 
-for (const { name, files, commands } of ROWS.filter((row) => only.includes(row.name))) {
+for (const { name, files, usesBrowser, commands } of ROWS.filter((row) => only.includes(row.name))) {
   const fingerprint = files && fingerprintOf(files);
   if (values['if-changed'] && (fingerprint === undefined || readPassed().get(name) === fingerprint)) {
     console.log(
@@ -78,14 +80,14 @@ for (const { name, files, commands } of ROWS.filter((row) => only.includes(row.n
     );
     continue;
   }
-  for (const [command, ...parameters] of commands) run(command, parameters);
+  const env = { ...process.env, ...(usesBrowser && chromiumPath !== undefined && { TEST_BROWSER: 'on' }) };
+  for (const [command, ...parameters] of commands) run(command, parameters, env);
   if (fingerprint === undefined) continue;
   const passed = [...readPassed().set(name, fingerprint)];
   writeFileSync(PASSED, passed.map(([each, hash]) => `${hash}  ${each}\n`).join(''));
 }
 
-function run(command: string, parameters: readonly string[]): void {
-  const env = { ...process.env, ...(chromiumPath !== undefined && { TEST_BROWSER: 'on' }) };
+function run(command: string, parameters: readonly string[], env: NodeJS.ProcessEnv): void {
   const { status } = spawnSync(command, parameters, { env, stdio: 'inherit' });
   if (status !== 0) process.exit(1);
 }
