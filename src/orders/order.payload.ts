@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../platform/http/errors/errors.js';
-import { hasStorableTexts } from '../platform/http/validation/text.js';
+import { hasFiniteNumbers, NOT_FINITE, objectFault } from '../platform/http/validation/json-object.js';
 
 /** 64 KiB: the largest payload, in bytes. */
 export const PAYLOAD_LIMIT = 64 * 1024;
@@ -14,7 +14,7 @@ export const PAYLOAD_LIMIT = 64 * 1024;
 export const Payload = createParamDecorator((_: unknown, context: ExecutionContext): string => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { body = {} } = request;
-  const fault = faultOf(body);
+  const fault = objectFault(body);
   if (fault !== undefined) throw new AppError('VALIDATION_ERROR', `The body ${fault}`);
   return request.context.bodyText ?? '{}';
 });
@@ -29,25 +29,12 @@ export function checkPayload(value: unknown): { readonly payload: object; readon
   const payload = value ?? {};
   const text = JSON.stringify(payload);
   const fault =
-    faultOf(payload) ??
+    objectFault(payload) ??
     (Buffer.byteLength(text) > PAYLOAD_LIMIT
       ? `must not be larger than ${PAYLOAD_LIMIT / 1024} KiB`
       : undefined) ??
-    (isFinite(payload) ? undefined : 'must not contain numbers beyond those of a double; send them as text');
+    (hasFiniteNumbers(payload) ? undefined : NOT_FINITE);
   if (fault === undefined) return { payload, text };
   const message = `payload ${fault}`;
   throw new AppError('VALIDATION_ERROR', message, { details: [{ field: 'payload', message }] });
-}
-
-/** The broken rule, to follow the name of the value. */
-function faultOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a JSON object';
-  if (!hasStorableTexts(value)) return 'must not contain NUL or lone surrogates';
-  return undefined;
-}
-
-/** JSON.stringify would write `null` for an infinite number, such as 1e400. */
-function isFinite(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value !== 'object' || value === null || Object.values(value).every(isFinite);
 }

@@ -100,8 +100,11 @@ try {
   ]);
   copy.edit('src/notes/note.input.ts', [
     [/(?<=text!: string;\n)/, INPUT],
-    [/import \{ Optional,/, 'import { JsonObject, ListOf, Optional,'],
-    [/(?=import \{ PartialInputType)/, SCALAR],
+    [/import \{ Optional,/, 'import { ListOf, Optional,'],
+    [
+      /(?=import \{ PartialInputType)/,
+      `${SCALAR}import { JsonObject } from '../platform/http/validation/json-object.js';\n`,
+    ],
   ]);
   copy.edit('src/notes/note.view.ts', [
     [/(?<=readonly text!: string;\n)/, VIEW],

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Principal, RecentInput } from '../../platform/access/index.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
+import { type ClientInfo, currentContext } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
@@ -113,7 +113,8 @@ export class SocialService {
     } catch (error) {
       const isShown = flow.returnsToAccount && callback.acceptsHtml;
       if (!isShown || !(error instanceof AppError)) throw error;
-      if (error.cause !== undefined) this.logger.warn(error.cause);
+      // The filter of errors logs those that are sent.
+      if (error.cause) this.logger.warn({ requestId: currentContext()?.id, err: error.cause });
       return { redirectTo: withParameter(this.providers.frontEnd(flow)!, 'error', error.code) };
     }
   }

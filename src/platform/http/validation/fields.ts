@@ -3,7 +3,7 @@ import { Allow, IsBoolean, IsDate, isEmail, IsIn, IsOptional, ValidateBy } from 
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { parseTime } from '../time.js';
-import { hasStorableTexts, isStorable } from './text.js';
+import { isStorable } from './text.js';
 
 /** The field may be absent or null, which have the same meaning. */
 export const Optional = (): PropertyDecorator =>
@@ -56,20 +56,6 @@ export function ListOf(
     }),
   );
 }
-
-/** The field must be a JSON object whose names and texts both databases can store. @public for modules that teams add */
-export const JsonObject = (): PropertyDecorator =>
-  applyDecorators(
-    ApiProperty({ type: 'object', additionalProperties: true }),
-    ValidateBy({
-      name: 'jsonObject',
-      validator: {
-        validate: (value) =>
-          typeof value === 'object' && value !== null && !Array.isArray(value) && hasStorableTexts(value),
-        defaultMessage: () => '$property must be a JSON object without NUL and lone surrogates',
-      },
-    }),
-  );
 
 /**
  * The field of a `@Query()` class whose invalid values are replaced, never rejected.

@@ -45,13 +45,6 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** Whether the database can store all names and texts of a value of JSON. */
-export function hasStorableTexts(value: unknown): boolean {
-  if (typeof value === 'string') return isStorable(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, member]) => isStorable(name) && hasStorableTexts(member));
-}
-
 function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;

@@ -49,7 +49,7 @@ export function sendNotBuilt(
   reply: FastifyReply,
   config: Config,
 ): FastifyReply {
-  const text = `${what} being built; retry in some seconds, and if it stays away, read the output of the build`;
+  const text = `${what} being built; retry in some seconds; if it does not appear, read the output of the build`;
   varyByNavigation(reply);
   if (!isNavigation(request)) throw new AppError('SERVICE_UNAVAILABLE', text);
   const { status, headers } = ERRORS.SERVICE_UNAVAILABLE;
