@@ -98,7 +98,8 @@ const MINUTE = 60_000;
     await logIn(page, email);
     const passkeys = await part(page, 'Passkeys');
     await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.keyboard.press('Enter');
+    // The field has the focus as soon as the form is open.
+    await passkeys.locator('input:focus').press('Enter');
     await passkeys.getByText('This device', { exact: true }).waitFor();
     const [before] = await page.context().cookies(url);
     await page.context().clearCookies();
