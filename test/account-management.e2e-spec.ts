@@ -215,6 +215,20 @@ const MINUTE = 60_000;
     await page.context().close();
   });
 
+  it('leads through a new login, for an account without a password, back to the open form', async () => {
+    const { page, email, errors } = await open();
+    await logIn(page, email);
+    const keys = await createKey(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Log in again' }).click();
+    await logIn(page, email);
+    await keys.getByLabel('Name').fill('Import');
+    await page.keyboard.press('Enter');
+    await keys.getByLabel('API key', { exact: true }).waitFor();
+    api.moveClock(0);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
   it('ends other logins, by keyboard', async () => {
     const { page, email, errors } = await open();
     const { access } = await api.accounts.login(email);

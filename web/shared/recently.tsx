@@ -8,8 +8,10 @@ import {
   Stack,
 } from '@mui/material';
 import { createContext, type ReactNode, use, useCallback, useState } from 'react';
-import { api, ApiError, read } from './api.js';
+import { api, ApiError, messageOf, read } from './api.js';
+import { useDialogs } from './dialogs.js';
 import { CodeField, PasswordField } from './form.js';
+import { useSession } from './session.js';
 
 /** The password, and a code while two-step login is on, for a call that needs a recent login. */
 interface Proof {
@@ -61,6 +63,14 @@ export function RecentlyProvider({ children }: { children: ReactNode }): ReactNo
 }
 
 function Confirmation({ needsCode, answer }: Question): ReactNode {
+  const { logOut } = useSession();
+  const { say } = useDialogs();
+  /** The login leads back to the same place. */
+  function logInAgain(): void {
+    answer(null);
+    logOut().catch((error: unknown) => say(messageOf(error), true));
+  }
+
   return (
     <Dialog open onClose={() => answer(null)} aria-labelledby="confirm-title">
       <form
@@ -74,7 +84,7 @@ function Confirmation({ needsCode, answer }: Question): ReactNode {
         <DialogTitle id="confirm-title">Confirm that it is you</DialogTitle>
         <DialogContent>
           <DialogContentText sx={{ mb: 2 }}>
-            Your login is older than 5 minutes. If your account has no password, log out and in again.
+            Your login is older than 5 minutes. If your account has no password, log in again.
           </DialogContentText>
           <Stack spacing={2}>
             <PasswordField autoFocus />
@@ -83,6 +93,7 @@ function Confirmation({ needsCode, answer }: Question): ReactNode {
         </DialogContent>
         <DialogActions>
           <Button onClick={() => answer(null)}>Cancel</Button>
+          <Button onClick={logInAgain}>Log in again</Button>
           <Button type="submit" variant="contained">
             Confirm
           </Button>
