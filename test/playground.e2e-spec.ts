@@ -10,10 +10,6 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
 import { until } from './support/until.js';
 import { tick, TicksModule } from './support/ticks.module.js';
 
-const ID = expect.stringMatching(/^[1-9]\d*$/);
-const OBJECT = expect.objectContaining({ id: ID });
-const LIST = expect.objectContaining({ totalCount: expect.any(Number) });
-
 /** The examples of the service's own modules, with their root fields: a module of a team needs none. */
 const OWN_EXAMPLES = [
   'query AsAccount { me }',
@@ -32,13 +28,29 @@ const OWN_EXAMPLES = [
   'subscription Events { events }',
 ];
 
-/** An operation with nothing but its name and its root fields. */
-function outlineOf(document: string): string {
-  const [definition] = parse(document).definitions as OperationDefinitionNode[];
-  const { name, operation: type, selectionSet } = definition!;
-  const fields = selectionSet.selections.map((field) => (field as FieldNode).name.value);
-  return `${type} ${name!.value} { ${fields.join(' ')} }`;
+interface Example {
+  text: string;
+  type: string;
+  name: string;
+  /** Of the root. */
+  fields: string[];
 }
+
+const EXAMPLES = [...readFileSync('public/playground/examples.js', 'utf8').matchAll(/query: `([^`]+)`/g)].map(
+  ([, text]): Example => {
+    const [definition] = parse(text!).definitions as OperationDefinitionNode[];
+    const { name, operation: type, selectionSet } = definition!;
+    const fields = selectionSet.selections.map((field) => (field as FieldNode).name.value);
+    return { text: text!, type, name: name!.value, fields };
+  },
+);
+const isCreation = ({ name }: Example) => name.startsWith('Create');
+const isDeletion = ({ name }: Example) => name.startsWith('Delete');
+const DELETIONS = EXAMPLES.filter(isDeletion);
+/** The others need a login, or go on. */
+const UNCHANGED = EXAMPLES.filter(
+  (each) => !isDeletion(each) && each.name !== 'AsAccount' && each.type !== 'subscription',
+);
 
 describe('the playground', () => {
   let api: TestApi;
@@ -99,19 +111,18 @@ describe('the playground', () => {
 
   it('has examples for each root field of its own modules, which are valid, and so are those of others', async () => {
     const schema = buildSchema(readFileSync('schema.gql', 'utf8'));
-    const script = (await api.get('/graphql/playground/examples.js')).text;
-    const examples = [...script.matchAll(/query: `([^`]+)`/g)].map(([, text]) => text!);
-    expect(examples.map(outlineOf)).toEqual(expect.arrayContaining(OWN_EXAMPLES));
-    for (const example of examples) {
-      expect(validate(schema, parse(example))).toEqual([]);
+    const outlines = EXAMPLES.map(({ type, name, fields }) => `${type} ${name} { ${fields.join(' ')} }`);
+    expect(outlines).toEqual(expect.arrayContaining(OWN_EXAMPLES));
+    for (const { text } of EXAMPLES) {
+      expect(validate(schema, parse(text))).toEqual([]);
       // The editor wraps; a comment wrapped by hand is narrow on any screen.
-      expect(example).not.toMatch(/^#.*\n#/);
+      expect(text).not.toMatch(/^#.*\n#/);
     }
 
     await api.accounts.register('ada@example.com');
     const { access } = await api.accounts.login('ada@example.com');
-    const example = /query AsAccount [^`]+/.exec(script)![0];
-    const reply = await api.graphql(example, undefined, { authorization: `Bearer ${access}` });
+    const example = EXAMPLES.find(({ name }) => name === 'AsAccount')!;
+    const reply = await api.graphql(example.text, undefined, { authorization: `Bearer ${access}` });
     expect(reply.body.data.me.email).toBe('ada@example.com');
   });
 
@@ -159,8 +170,8 @@ describe('the playground', () => {
       await from.waitForTimeout(500);
     };
 
-    it('opens with four tabs, and a button for a new one in sight', async () => {
-      expect(await page.locator('.graphiql-tab-button').count()).toBe(4);
+    it('opens with four tabs at most, and a button for a new one in sight', async () => {
+      expect(await page.locator('.graphiql-tab-button').count()).toBe(Math.min(4, EXAMPLES.length));
       expect(await page.isVisible('.graphiql-tab-add')).toBe(true);
     });
 
@@ -173,31 +184,28 @@ describe('the playground', () => {
       expect(await response.isVisible()).toBe(true);
     });
 
-    it.each([
-      ['User', 'user', OBJECT],
-      ['CreatePost', 'createPost', OBJECT],
-      ['Posts', 'posts', LIST],
-      ['Post', 'post', OBJECT],
-      ['UpdatePost', 'updatePost', OBJECT],
-      ['CreateUser', 'createUser', OBJECT],
-      ['UpdateUser', 'updateUser', OBJECT],
-      ['CreateOrder', 'createOrder', OBJECT],
-      ['Orders', 'order', OBJECT],
-    ])('runs the example %s unchanged', async (name, field, expected) => {
-      await openExample(page, name);
-      const { data, errors } = await run();
+    // What they create comes first: others read the order of its id.
+    (UNCHANGED.length > 0 ? it : it.skip).each(UNCHANGED.toSorted((a, b) => +isCreation(b) - +isCreation(a)))(
+      'runs the example $name unchanged',
+      async ({ name, fields }) => {
+        await openExample(page, name);
+        const { data, errors } = await run();
 
-      expect(errors).toBeUndefined();
-      expect(data[field]).toEqual(expected);
-    });
+        expect(errors).toBeUndefined();
+        expect(data).toEqual(Object.fromEntries(fields.map((field) => [field, expect.anything()])));
+      },
+    );
 
-    it.each(['DeletePost', 'DeleteUser'])('deletes nothing with %s before an id was chosen', async (name) => {
-      await openExample(page, name);
-      const { data, errors } = await run();
+    (DELETIONS.length > 0 ? it : it.skip).each(DELETIONS)(
+      'deletes nothing with $name before an id was chosen',
+      async ({ name }) => {
+        await openExample(page, name);
+        const { data, errors } = await run();
 
-      expect(data).toBeNull();
-      expect(errors[0].extensions.code).toBe('NOT_FOUND');
-    });
+        expect(data).toBeNull();
+        expect(errors[0].extensions.code).toBe('NOT_FOUND');
+      },
+    );
 
     it('shows the events of a subscription typed into the editor', async () => {
       await typeInNewTab(page, 'subscription { ticks');
@@ -295,7 +303,7 @@ describe('the playground', () => {
 
       await page.waitForSelector('.graphiql-tab-button:text-is("<untitled>")');
       expect(await tabs.allTextContents()).toEqual(before);
-      expect(before.length).toBeGreaterThan(2);
+      expect(before.length).toBeGreaterThan(1);
     });
 
     it('sends requests to no other host, and logs no errors', () => {

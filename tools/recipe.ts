@@ -151,14 +151,15 @@ function adapted(source: string): string {
 }
 
 function withPackages(text: string): string {
-  const { dependencies, devDependencies, ...others } = JSON.parse(text);
+  const manifest = JSON.parse(text);
+  Object.assign(manifest.scripts, scripts);
   for (const each of packages) {
-    dependencies[each] ??= devDependencies[each];
-    delete devDependencies[each];
+    manifest.dependencies[each] ??= manifest.devDependencies[each];
+    delete manifest.devDependencies[each];
   }
-  return JSON.stringify(
-    { ...others, scripts: { ...others.scripts, ...scripts }, dependencies, devDependencies },
-    null,
-    2,
+  // In the order of npm, so that the change shows only what is new.
+  manifest.dependencies = Object.fromEntries(
+    Object.entries(manifest.dependencies).toSorted(([a], [b]) => a.localeCompare(b)),
   );
+  return JSON.stringify(manifest, null, 2);
 }
