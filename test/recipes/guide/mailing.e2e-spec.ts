@@ -42,4 +42,27 @@ it('mailings are 503 without Redis, and the service starts', async () => {
     await until('both mails are delivered', async () => deliver.mock.calls.length === 2);
     expect(deliver).toHaveBeenLastCalledWith({ subject: 'News' });
   });
+
+  it.each(['frozen', 'stopped'])(
+    'are 503 while Redis is %s, and do not keep the service from stopping',
+    async (how) => {
+      const server = await RedisServer.start();
+      const other = await startApi(ANY_STORE, { REDIS_URL: server.url }, [MailingModule]);
+      await other.accounts.register('staff@example.com');
+      await other.accounts.admin().setStaff('staff@example.com', true);
+      const { access } = await other.accounts.login('staff@example.com');
+      await until('Redis takes a mailing', async () => {
+        const { status } = await other.post('/v1/mailings', { subject: 'News' }, bearer(access));
+        return status === 202;
+      });
+      if (how === 'frozen') server.freeze();
+      else await server.stop();
+
+      expect(await other.post('/v1/mailings', { subject: 'News' }, bearer(access))).toBeError(
+        'SERVICE_UNAVAILABLE',
+      );
+      await other.stop();
+      await server.stop();
+    },
+  );
 });

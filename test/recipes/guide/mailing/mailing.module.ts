@@ -12,6 +12,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 import { StaffOnly } from '../../../../src/platform/access/index.js';
 import { Config } from '../../../../src/platform/config/config.js';
 import { AppError } from '../../../../src/platform/http/errors/errors.js';
@@ -19,6 +20,7 @@ import { Returns, Throws } from '../../../../src/platform/http/openapi/returns.j
 import { Text } from '../../../../src/platform/http/validation/text.js';
 
 const NO_REDIS = 'Mailings need Redis: set REDIS_URL';
+const REDIS_IS_AWAY = 'Mailings are not available, because Redis is not; retry later';
 
 export class MailingInput {
   @ApiProperty({ example: 'News of November' })
@@ -46,6 +48,7 @@ export class Mailings {
 @Injectable()
 class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MailingQueue.name);
+  private redis?: Redis;
   private queue?: Queue<MailingInput>;
   private worker?: Worker<MailingInput>;
 
@@ -58,7 +61,9 @@ class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
     const { redisUrl: url, serves } = this.config;
     if (!serves) return;
     if (url === undefined) return this.logger.warn(NO_REDIS);
-    this.queue = new Queue('mailings', { connection: { url } });
+    // No request waits for a Redis that is away.
+    this.redis = new Redis(url, { enableOfflineQueue: false, commandTimeout: 1000 });
+    this.queue = new Queue('mailings', { connection: this.redis });
     // A job may run more than once: after a crash, it is taken from the queue again.
     this.worker = new Worker('mailings', ({ data }) => this.mailings.deliver(data), { connection: { url } });
     const onError = ({ message }: Error) => this.logger.warn(message);
@@ -67,20 +72,30 @@ class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.worker?.close();
-    await this.queue?.close();
+    const isAway = await this.redis?.ping().then(
+      () => false,
+      () => true,
+    );
+    // Without force, it would wait until Redis is back.
+    await this.worker?.close(isAway);
+    this.redis?.disconnect();
   }
 
   /** @throws AppError `SERVICE_UNAVAILABLE` */
   async add(input: MailingInput): Promise<string> {
     if (!this.queue) throw new AppError('SERVICE_UNAVAILABLE', NO_REDIS);
-    const job = await this.queue.add('deliver', input, {
+    const options = {
       attempts: 5,
       backoff: { type: 'exponential', delay: 1000 },
       removeOnComplete: 1000,
       removeOnFail: 1000,
-    });
-    return job.id!;
+    };
+    try {
+      const job = await this.queue.add('deliver', input, options);
+      return job.id!;
+    } catch (cause) {
+      throw new AppError('SERVICE_UNAVAILABLE', REDIS_IS_AWAY, { cause });
+    }
   }
 }
 
@@ -94,7 +109,7 @@ class MailingsController {
   @HttpCode(HttpStatus.ACCEPTED)
   @ApiOperation({ summary: 'Puts a mailing into the queue' })
   @Returns(MailingJobView)
-  @Throws({ SERVICE_UNAVAILABLE: NO_REDIS })
+  @Throws({ SERVICE_UNAVAILABLE: [NO_REDIS, REDIS_IS_AWAY] })
   async create(@Body() input: MailingInput): Promise<MailingJobView> {
     return { job: await this.queue.add(input) };
   }
