@@ -4,18 +4,21 @@
  *
  *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --only connection]
  *
- * `--databases` measures existing databases of these sizes, by their addresses or folders.
+ * `--databases` measures existing databases of these sizes, by their addresses or folders. `--seconds` measures requests
+ * per second of 32 clients instead, in rounds in turn.
  */
+import { randomUUID } from 'node:crypto';
 import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { startPostgres } from '../../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName, type TestStore } from '../../test/support/stores.ts';
 import { fill } from '../support/databases.ts';
 import { seedEvents } from '../support/events-seed.ts';
+import { load } from '../support/load.ts';
 import { Server } from '../support/server.ts';
 import { spread, table } from '../support/statistics.ts';
 
 const { values } = parseCommandLine(
-  'Usage: npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --databases A,B,C --only search]',
+  'Usage: npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --databases A,B,C --only search --seconds 5]',
   {
     options: {
       sizes: { type: 'string', default: '1000,100000,1000000' },
@@ -23,6 +26,7 @@ const { values } = parseCommandLine(
       requests: { type: 'string', default: '200' },
       databases: { type: 'string' },
       only: { type: 'string' },
+      seconds: { type: 'string' },
     },
   },
 );
@@ -31,8 +35,9 @@ const requests = Number(values.requests);
 
 interface Request {
   readonly path: string;
-  readonly method?: string;
+  readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Scenario {
@@ -44,6 +49,9 @@ interface Scenario {
   /** The goal: a multiple of the smallest size's median, or milliseconds. */
   readonly goal?: { readonly factor: number } | { readonly milliseconds: number };
 }
+
+/** Of each rate. */
+const ROUNDS = 5;
 
 const anyId = (size: number) => 1 + Math.floor(Math.random() * size);
 const constant = { factor: 1.5 };
@@ -138,6 +146,16 @@ const SCENARIOS: Scenario[] = [
     goal: constant,
   },
   {
+    name: 'order with a key',
+    request: () => ({
+      path: '/v1/orders',
+      method: 'POST',
+      body: JSON.stringify({ item: 'Tea', note: content }),
+      headers: { 'idempotency-key': randomUUID() },
+    }),
+    goal: constant,
+  },
+  {
     name: 'update',
     request: (size) => ({
       path: `/v1/posts/${anyId(size)}`,
@@ -187,8 +205,19 @@ async function measure(store: string, stores: readonly Pick<TestStore, 'environm
   for (const { environment } of stores) servers.push(await Server.service(environment));
   for (const [index, size] of sizes.entries()) await findLastPages(servers[index]!.url, size);
 
-  const rows: string[][] = [];
   const wanted = SCENARIOS.filter(({ name }) => !values.only || name.includes(values.only));
+  const urls = servers.map(({ url }) => url);
+  if (values.seconds === undefined) await measureTimes(store, urls, wanted);
+  else await measureRates(store, urls, wanted, Number(values.seconds));
+  for (const server of servers) await server.stop();
+}
+
+async function measureTimes(
+  store: string,
+  urls: readonly string[],
+  wanted: readonly Scenario[],
+): Promise<void> {
+  const rows: string[][] = [];
   for (const { name, request, goal, times: count = requests } of wanted) {
     process.stderr.write(`\r\x1b[2K${store}: ${name}`);
     const times: number[][] = sizes.map(() => []);
@@ -197,7 +226,7 @@ async function measure(store: string, stores: readonly Pick<TestStore, 'environm
       for (const [index, size] of sizes.entries()) {
         // One measurement is enough for a search that takes too long.
         if (times[index]!.includes(Infinity)) continue;
-        const milliseconds = await timed(servers[index]!.url, request(size));
+        const milliseconds = await timed(urls[index]!, request(size));
         if (n >= warmUp || milliseconds === Infinity) times[index]!.push(milliseconds);
       }
     }
@@ -209,17 +238,59 @@ async function measure(store: string, stores: readonly Pick<TestStore, 'environm
       !goal ? '' : 'factor' in goal ? `≤ ${goal.factor} times` : `≤ ${goal.milliseconds} ms`,
     ]);
   }
-  process.stderr.write('\r\x1b[2K');
-  console.log(`\n${store}, median of ${requests} requests one after the other\n`);
-  console.log(
-    table(['posts', ...sizes.map((size) => size.toLocaleString('en')), 'last / first', 'goal'], rows),
-  );
-  for (const server of servers) await server.stop();
+  print(`${store}, median of ${requests} requests one after the other`, rows, ['goal']);
 }
 
-async function timed(url: string, { path, method = 'GET', body }: Request): Promise<number> {
+/** Each size in turn, in rounds: the first warms up. */
+async function measureRates(
+  store: string,
+  urls: readonly string[],
+  wanted: readonly Scenario[],
+  seconds: number,
+): Promise<void> {
+  const rows: string[][] = [];
+  for (const { name, request } of wanted) {
+    const rates: number[][] = sizes.map(() => []);
+    for (let round = 0; round <= ROUNDS; round++) {
+      process.stderr.write(`\r\x1b[2K${store}: ${name}, round ${round} of ${ROUNDS}`);
+      for (const [index, size] of sizes.entries()) {
+        const next = () => {
+          const { path, method, body, headers } = request(size);
+          return {
+            name,
+            path: () => path,
+            ...(method && { method }),
+            ...(body && { body: () => body }),
+            ...(headers && { headers: () => headers }),
+          };
+        };
+        const rate = await load(urls[index]!, { name, path: () => '', next }, seconds);
+        if (round > 0) rates[index]!.push(rate);
+      }
+    }
+    const medians = rates.map((list) => spread(list).median);
+    rows.push([
+      name,
+      ...medians.map((median) => Math.round(median).toLocaleString('en')),
+      (medians.at(-1)! / medians[0]!).toFixed(2),
+    ]);
+  }
+  print(`${store}, requests per second of 32 clients, median of ${ROUNDS} rounds`, rows);
+}
+
+function print(title: string, rows: readonly string[][], columns: readonly string[] = []): void {
+  process.stderr.write('\r\x1b[2K');
+  console.log(`\n${title}\n`);
+  const counts = sizes.map((size) => size.toLocaleString('en'));
+  console.log(table(['posts', ...counts, 'last / first', ...columns], rows));
+}
+
+async function timed(url: string, { path, method = 'GET', body, headers }: Request): Promise<number> {
   const start = process.hrtime.bigint();
-  const reply = await fetch(url + path, { method, ...(body && { body, headers: JSON_TYPE }) });
+  const reply = await fetch(url + path, {
+    method,
+    ...(body && { body, headers: { ...JSON_TYPE, ...headers } }),
+  });
   await reply.text();
   if (reply.status === 503) return Infinity;
   if (!reply.ok) throw new Error(`${method} ${path} got ${reply.status}`);
