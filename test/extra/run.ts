@@ -1,7 +1,8 @@
 /**
  * `npm run test:extra`: what takes long, and fails only after changes of some files. It tries the service with clients and
  * tools of others, which have packages and a lock file of their own, so that `npm ci` does not install them for
- * everybody; does in copies of the project what a team does; and runs all tests through PgBouncer.
+ * everybody; runs the examples of others' documentation, and the recipes; does in copies of the project what a team does;
+ * and runs all tests through PgBouncer.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -45,6 +46,11 @@ const ROWS: readonly Row[] = [
       [node, 'node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'test/extra/tsconfig.json'],
       [node, 'node_modules/jest/bin/jest.js', '--config', 'test/extra/jest.config.ts'],
     ],
+  },
+  {
+    name: 'documentation',
+    files: [...BASE, 'test/recipes/**/*.ts'],
+    commands: [[node, 'node_modules/jest/bin/jest.js', '--config', 'test/recipes/jest.config.ts']],
   },
   ...PROJECTS.map((name): Row => {
     const test = `test/projects/${name}.ts`;

@@ -66,9 +66,8 @@ const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFil
 const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
 const open = faults.filter((fault) => isOpen(fault));
 
-const copy = new CopyOfProject();
+const copy = CopyOfProject.untilExit();
 symlinkSync(resolve('dist'), join(copy.folder, 'dist'));
-process.once('exit', () => copy.remove());
 process.once('SIGINT', end);
 const numbers = new Map(faults.map((fault, n) => [fault, n]));
 for (const [file, own] of Map.groupBy(faults, (fault) => fault.file))

@@ -168,39 +168,28 @@ if (taken.length > 0) {
   process.exit(0);
 }
 
-const copy = new CopyOfProject();
-try {
-  await make('invoices', 'text:text rating:int? status:enum(open,done)');
-  if (existsSync('src/posts')) {
-    await make('comments', 'text:text', '--parent', 'posts', '--owner', 'account');
-    addSubtitle();
-  }
-  copy.write('src/first-day/first-day.module.ts', MODULE);
-  copy.edit('src/app.module.ts', [
-    [/(?=\n\/\*\*\n \* All modules)/, `import { FirstDayModule } from './first-day/first-day.module.js';\n`],
-    [/(?<=\n    AuditModule,)/, '\n    FirstDayModule,'],
-  ]);
-  await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', 'roles');
-  console.log('Modules, a subscriber, a field, an interceptor, a guard and a recipe are added');
-
-  await copy.mustRun('npm', 'run', '--silent', 'format');
-  await copy.mustRun('npm', 'run', '--silent', 'contracts');
-  await copy.mustRun('npm', 'run', '--silent', 'check:code');
-  const schema = readFileSync(join(copy.folder, 'schema.gql'), 'utf8');
-  if (!schema.includes('Creates an invoice')) throw new Error('The schema has the wrong article of invoices');
-  console.log('npm run check:code passes');
-  await copy.mustRun('npx', 'jest', '--silent', ...TESTS);
-  console.log('The tests of what they touch pass');
-} catch (error) {
-  console.log((error as Error).message);
-  process.exitCode = 1;
-} finally {
-  copy.remove();
+const copy = CopyOfProject.untilExit();
+await copy.script('make:module', 'invoices', 'text:text rating:int? status:enum(open,done)');
+if (existsSync('src/posts')) {
+  await copy.script('make:module', 'comments', 'text:text', '--parent', 'posts', '--owner', 'account');
+  addSubtitle();
 }
+copy.write('src/first-day/first-day.module.ts', MODULE);
+copy.edit('src/app.module.ts', [
+  [/(?=\n\/\*\*\n \* All modules)/, `import { FirstDayModule } from './first-day/first-day.module.js';\n`],
+  [/(?<=\n    AuditModule,)/, '\n    FirstDayModule,'],
+]);
+await copy.script('recipe', 'roles');
+console.log('Modules, a subscriber, a field, an interceptor, a guard and a recipe are added');
 
-function make(...parameters: string[]): Promise<string> {
-  return copy.mustRun('npm', 'run', '--silent', 'make:module', '--', ...parameters);
-}
+await copy.script('format');
+await copy.script('contracts');
+await copy.script('check:code');
+const schema = readFileSync(join(copy.folder, 'schema.gql'), 'utf8');
+if (!schema.includes('Creates an invoice')) throw new Error('The schema has the wrong article of invoices');
+console.log('npm run check:code passes');
+await copy.test('--silent', ...TESTS);
+console.log('The tests of what they touch pass');
 
 /** The places that docs/extending.md names. */
 function addSubtitle(): void {

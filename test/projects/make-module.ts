@@ -2,8 +2,7 @@
  * Creates modules, alone and nested, with and without an owner, in a copy of the project: they pass all checks and their tests, and are served.
  * Then it removes them, after which the project is as before, apart from migrations. Part of `npm run test:extra`, because it runs all checks again.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
@@ -26,68 +25,51 @@ const LISTS = ['src/app.module.ts', 'schema.gql', 'public/openapi.json', 'exampl
 /** A module of the template, if the service still has it. */
 const PARENT = existsSync('src/posts') ? 'posts' : 'tasks';
 
-const copy = new CopyOfProject();
+const copy = CopyOfProject.untilExit();
 const listsBefore = readLists();
-const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
-try {
-  await make('blog-entries', FIELDS);
-  await make('tasks', '--owner', 'account');
-  await make('comments', 'text:text(10)?', '--parent', PARENT, '--owner', 'account');
-  await make('remarks', 'status:enum(open,done)', 'due:date?', '--parent', PARENT);
-  await make('replies', '--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict');
-  await check('with the modules');
+const data = join(copy.folder, 'data');
+await copy.script('make:module', 'blog-entries', FIELDS);
+await copy.script('make:module', 'tasks', '--owner', 'account');
+await copy.script('make:module', 'comments', 'text:text(10)?', '--parent', PARENT, '--owner', 'account');
+await copy.script('make:module', 'remarks', 'status:enum(open,done)', 'due:date?', '--parent', PARENT);
+await copy.script(
+  'make:module',
+  'replies',
+  '--parent',
+  'blog-entries',
+  '--owner',
+  'account',
+  '--on-delete',
+  'restrict',
+);
+await copy.check(CHECKS, 'with the modules');
 
-  const tests = [
-    'test/database',
-    'reference',
-    'graphql.e2e',
-    'audit-routes',
-    'recipes/guide/roles',
-    ...MODULES,
-  ];
-  const output = await copy.mustRun(process.execPath, 'node_modules/jest/bin/jest.js', ...tests);
-  for (const name of MODULES) {
-    if (!output.includes(`test/${name}.e2e-spec.ts`)) throw new Error(`The tests of ${name} did not run`);
-  }
-  console.log('Their tests pass');
-
-  const service = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
-  const list = await (await service.fetch(LIST)).text();
-  await service.end('SIGKILL');
-  if (!list.startsWith('{"data":[],')) throw new Error(`The list of a new module was ${list}`);
-  console.log('They are served');
-
-  const { code, output: rejection } = await copy.run('npm', 'run', 'remove', '--', 'blog-entries');
-  if (code === 0 || !rejection.includes('it is used by\nsrc/replies/'))
-    throw new Error(`The parent of a module was removed: ${rejection}`);
-  for (const name of MODULES.toReversed()) await copy.mustRun('npm', 'run', '--silent', 'remove', '--', name);
-  if (readLists() !== listsBefore) throw new Error('The removed modules are still listed');
-  await check('without them');
-  await copy.mustRun(process.execPath, 'node_modules/jest/bin/jest.js', 'test/database', 'migration-rules');
-  const migrated = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
-  const { status } = await migrated.fetch(LIST);
-  await migrated.end('SIGKILL');
-  if (status !== 404) throw new Error(`The list of a removed module was ${status}`);
-  console.log('They are removed, with their tables');
-} catch (error) {
-  console.log((error as Error).message);
-  process.exitCode = 1;
-} finally {
-  copy.remove();
-  rmSync(data, { recursive: true });
+const output = await copy.test('test/database', 'reference', 'graphql.e2e', 'audit-routes', ...MODULES);
+for (const name of MODULES) {
+  if (!output.includes(`test/${name}.e2e-spec.ts`)) throw new Error(`The tests of ${name} did not run`);
 }
+await copy.testRecipes('recipes/guide/roles');
+console.log('Their tests pass');
 
-async function check(when: string): Promise<void> {
-  for (const name of CHECKS) {
-    await copy.mustRun('npm', 'run', '--silent', `check:${name}`);
-    console.log(`check:${name} passes ${when}`);
-  }
-}
+const service = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
+const list = await (await service.fetch(LIST)).text();
+await service.end('SIGKILL');
+if (!list.startsWith('{"data":[],')) throw new Error(`The list of a new module was ${list}`);
+console.log('They are served');
+
+const { code, output: rejection } = await copy.run('npm', 'run', 'remove', '--', 'blog-entries');
+if (code === 0 || !rejection.includes('it is used by\nsrc/replies/'))
+  throw new Error(`The parent of a module was removed: ${rejection}`);
+for (const name of MODULES.toReversed()) await copy.script('remove', name);
+if (readLists() !== listsBefore) throw new Error('The removed modules are still listed');
+await copy.check(CHECKS, 'without them');
+await copy.test('test/database', 'migration-rules');
+const migrated = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
+const { status } = await migrated.fetch(LIST);
+await migrated.end('SIGKILL');
+if (status !== 404) throw new Error(`The list of a removed module was ${status}`);
+console.log('They are removed, with their tables');
 
 function readLists(): string {
   return LISTS.map((file) => readFileSync(join(copy.folder, file), 'utf8')).join('\n');
-}
-
-function make(...parameters: string[]): Promise<string> {
-  return copy.mustRun('npm', 'run', '--silent', 'make:module', '--', ...parameters);
 }

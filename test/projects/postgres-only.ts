@@ -76,7 +76,7 @@ it('rejects what PostgreSQL cannot store', async () => {
 });
 `;
 
-const copy = new CopyOfProject();
+const copy = CopyOfProject.untilExit();
 const postgres = await startPostgres();
 const DATABASE_URL = new URL(postgres.url);
 DATABASE_URL.pathname = 'postgres_only';
@@ -84,15 +84,7 @@ try {
   await postgres.run('DROP DATABASE IF EXISTS postgres_only', 'CREATE DATABASE postgres_only');
   process.env['DATABASE_URL'] = DATABASE_URL.href;
   copy.edit('package.json', [[/"databases": \[[^\]]*\]/, '"databases": ["postgres"]']]);
-  await copy.mustRun(
-    'npm',
-    'run',
-    '--silent',
-    'make:module',
-    '--',
-    'notes',
-    'text:text due:date? done:boolean?',
-  );
+  await copy.script('make:module', 'notes', 'text:text due:date? done:boolean?');
   await copy.mustRun('node', 'dist/commands/migrate.js', '--yes');
   copy.edit('src/notes/note.entity.ts', [
     [/import \{ Entity,/, 'import { Column, Entity,'],
@@ -114,25 +106,15 @@ try {
   copy.edit('src/notes/notes.service.ts', [
     [/(?<=const fixed = \{)/, ' tags: input.tags ?? [], settings: input.settings ?? {},'],
   ]);
-  await copy.mustRun(
-    'npm',
-    'run',
-    '--silent',
-    'typeorm',
-    '--',
-    'migration:generate',
-    'src/platform/database/migrations/note-status',
-  );
+  await copy.script('typeorm', 'migration:generate', 'src/platform/database/migrations/note-status');
   console.log('The migration is generated');
   copy.write('test/postgres-only.e2e-spec.ts', TEST);
   await copy.mustRun('npx', 'prettier', '--write', '--log-level', 'warn', '.');
-  for (const check of ['lint', 'types']) await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
+  await copy.check(['lint', 'types'], 'on PostgreSQL alone');
 
   delete process.env['DATABASE_URL'];
-  await copy.mustRun('npm', 'run', '--silent', 'contracts');
-  await copy.mustRun(
-    'npx',
-    'jest',
+  await copy.script('contracts');
+  await copy.test(
     'src/',
     'notes',
     'env-file',
@@ -163,10 +145,6 @@ try {
   await service.end();
   if (created.status !== 201) throw new Error(`A note was ${created.status}`);
   console.log('It is served');
-} catch (error) {
-  console.log((error as Error).message);
-  process.exitCode = 1;
 } finally {
   await postgres.stop();
-  copy.remove();
 }

@@ -5,8 +5,7 @@
  * them, and runs the command of a recipe meanwhile.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, globSync, mkdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
@@ -22,8 +21,6 @@ const OF_THE_PLATFORM = [
   'inputs',
   'make-module',
   'playground',
-  'recipes/application',
-  'recipes/graphql/(federation|subscriptions)',
   'reference',
   'security-log',
   'websockets',
@@ -38,56 +35,43 @@ if (taken.length > 0) {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const copy = new CopyOfProject();
-const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
+const copy = CopyOfProject.untilExit();
+const data = join(copy.folder, 'data');
 const image = join(copy.folder, 'image');
-try {
-  const help = await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', '--help');
-  const names = [...help.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
-  await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', ...names);
-  console.log(`${names.join(', ')} are added`);
-  await make('invoices', 'text:text rating:int? status:enum(open,done)');
-  if (existsSync('src/posts')) await make('comments', '--parent', 'posts', '--owner', 'account');
-  await copy.mustRun('npm', 'run', '--silent', 'format');
-  await copy.mustRun('npm', 'run', '--silent', 'contracts');
-  for (const check of CHECKS) {
-    await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
-    console.log(`check:${check} passes with the recipes`);
-  }
+const help = await copy.script('recipe', '--help');
+const names = [...help.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
+await copy.script('recipe', ...names);
+console.log(`${names.join(', ')} are added`);
+await copy.script('make:module', 'invoices', 'text:text rating:int? status:enum(open,done)');
+if (existsSync('src/posts'))
+  await copy.script('make:module', 'comments', '--parent', 'posts', '--owner', 'account');
+await copy.script('format');
+await copy.script('contracts');
+await copy.check(CHECKS, 'with the recipes');
 
-  const modules = [...names, 'invoices', 'comments'];
-  const tests = modules.flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
-  await test(...tests, 'test/fill-command', ...OF_THE_PLATFORM);
-  // Those of the modules that are registered do not run a second time.
-  await test('test/recipes/guide', '--passWithNoTests');
-  await test('test/database', '-t', 'schema that the entities describe');
-  console.log('Their tests pass');
+const modules = [...names, 'invoices', 'comments'];
+const tests = modules.flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
+await copy.test(...tests, 'test/fill-command', ...OF_THE_PLATFORM);
+await copy.testRecipes('recipes/application', 'recipes/graphql/(federation|subscriptions)');
+// Those of the modules that are registered do not run a second time.
+await copy.testRecipes('recipes/guide', '--passWithNoTests');
+await copy.test('test/database', '-t', 'schema that the entities describe');
+console.log('Their tests pass');
 
-  makeImage();
-  const service = await Service.start({ DATA_DIR: data }, join(image, 'dist/main.js'));
-  const task = JSON.stringify({ title: 'A title', status: 'open', priority: 1 });
-  const { status } = await service.fetch('/v1/tasks', { method: 'POST', body: task, headers: JSON_TYPE });
-  const statistics = await (await service.fetch('/v1/statistics/accounts')).text();
-  const filled = execFileSync(process.execPath, ['dist/commands/fill.js'], {
-    cwd: image,
-    env: { ...process.env, DATA_DIR: data },
-    encoding: 'utf8',
-  });
-  await service.end('SIGKILL');
-  if (status !== 201 || statistics !== '{"accounts":0}' || !filled.startsWith('Filled in '))
-    throw new Error(`The image responds with ${status}, ${statistics}, ${filled}`);
-  console.log('They are served from the files of the image, next to the command');
-} catch (error) {
-  console.log((error as Error).message);
-  process.exitCode = 1;
-} finally {
-  copy.remove();
-  rmSync(data, { recursive: true });
-}
-
-function make(...parameters: string[]): Promise<string> {
-  return copy.mustRun('npm', 'run', '--silent', 'make:module', '--', ...parameters);
-}
+makeImage();
+const service = await Service.start({ DATA_DIR: data }, join(image, 'dist/main.js'));
+const task = JSON.stringify({ title: 'A title', status: 'open', priority: 1 });
+const { status } = await service.fetch('/v1/tasks', { method: 'POST', body: task, headers: JSON_TYPE });
+const statistics = await (await service.fetch('/v1/statistics/accounts')).text();
+const filled = execFileSync(process.execPath, ['dist/commands/fill.js'], {
+  cwd: image,
+  env: { ...process.env, DATA_DIR: data },
+  encoding: 'utf8',
+});
+await service.end('SIGKILL');
+if (status !== 201 || statistics !== '{"accounts":0}' || !filled.startsWith('Filled in '))
+  throw new Error(`The image responds with ${status}, ${statistics}, ${filled}`);
+console.log('They are served from the files of the image, next to the command');
 
 function inCopy(path: string): string {
   return join(copy.folder, path);
@@ -108,8 +92,4 @@ function makeImage(): void {
     cpSync(inCopy(name), join(image, name), { recursive: true });
   const prune = ['prune', '--omit=dev', '--omit=optional', '--no-audit', '--no-fund', '--offline'];
   execFileSync('npm', prune, { cwd: image, stdio: 'ignore' });
-}
-
-function test(...names: readonly string[]): Promise<string> {
-  return copy.mustRun(process.execPath, 'node_modules/jest/bin/jest.js', ...names);
 }

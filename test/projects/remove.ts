@@ -3,8 +3,7 @@
  * nothing but sentences that the command lists names it, the checks pass, and so do the tests of what had named it.
  * Part of `npm run test:extra`.
  */
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
@@ -58,7 +57,6 @@ const TESTS = [
   'migration-rules',
   'monitoring',
   'playground',
-  'recipes/graphql/keyed-operations',
   'reference',
   'site.e2e',
   'src/platform/config',
@@ -66,41 +64,31 @@ const TESTS = [
   'websockets',
 ];
 
-const copy = new CopyOfProject();
-const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
-try {
-  const before = await Service.start({ DATA_DIR: data });
-  const found = await statusesOf(before);
-  await before.end();
-  if (found.includes(404)) throw new Error(`Before they are removed, they are ${found.join(', ')}`);
+const copy = CopyOfProject.untilExit();
+const data = join(copy.folder, 'data');
+const before = await Service.start({ DATA_DIR: data });
+const found = await statusesOf(before);
+await before.end();
+if (found.includes(404)) throw new Error(`Before they are removed, they are ${found.join(', ')}`);
 
-  const names = Object.keys(REMOVALS);
-  const output = await copy.mustRun('npm', 'run', '--silent', 'remove', '--', ...names);
-  const listed = new Set([...output.matchAll(/^- ([^:\n]+:\d+) /gm)].map(([, place]) => place!));
-  for (const [name, { named }] of Object.entries(REMOVALS)) {
-    const unlisted = linesWith(named).filter((place) => !listed.has(place));
-    if (unlisted.length > 0) throw new Error(`It does not list what names ${name}: ${unlisted.join(', ')}`);
-  }
-  console.log(`Removed: ${names.join(', ')}`);
-  for (const name of CHECKS) {
-    await copy.mustRun('npm', 'run', '--silent', `check:${name}`);
-    console.log(`check:${name} passes without them`);
-  }
-  await copy.mustRun('npx', 'jest', ...TESTS);
-  console.log('The tests pass');
-
-  const after = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
-  const gone = await statusesOf(after);
-  await after.end();
-  if (gone.some((status) => status !== 404)) throw new Error(`Afterwards, they are ${gone.join(', ')}`);
-  console.log('The service starts on the data that it had, and has none of them');
-} catch (error) {
-  console.log((error as Error).message);
-  process.exitCode = 1;
-} finally {
-  copy.remove();
-  rmSync(data, { recursive: true });
+const names = Object.keys(REMOVALS);
+const output = await copy.script('remove', ...names);
+const listed = new Set([...output.matchAll(/^- ([^:\n]+:\d+) /gm)].map(([, place]) => place!));
+for (const [name, { named }] of Object.entries(REMOVALS)) {
+  const unlisted = linesWith(named).filter((place) => !listed.has(place));
+  if (unlisted.length > 0) throw new Error(`It does not list what names ${name}: ${unlisted.join(', ')}`);
 }
+console.log(`Removed: ${names.join(', ')}`);
+await copy.check(CHECKS, 'without them');
+await copy.test(...TESTS);
+await copy.testRecipes('recipes/graphql/keyed-operations');
+console.log('The tests pass');
+
+const after = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
+const gone = await statusesOf(after);
+await after.end();
+if (gone.some((status) => status !== 404)) throw new Error(`Afterwards, they are ${gone.join(', ')}`);
+console.log('The service starts on the data that it had, and has none of them');
 
 async function statusesOf(service: Service): Promise<number[]> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };

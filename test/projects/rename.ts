@@ -24,35 +24,27 @@ const TESTS = [
 /** Files whose task is to tell both names. */
 const KEEPS = /^(docs\/your-own-service\.md|test\/projects\/rename\.ts|tools\/rename\.ts|CHANGELOG\.md)$/;
 
-const copy = new CopyOfProject();
-try {
-  const { title } = JSON.parse(readFileSync('package.json', 'utf8')) as { title: string };
-  const former = new RegExp(title.replaceAll(' ', '[-_ ]?'), 'i');
-  await copy.mustRun('npm', 'run', '--silent', 'rename', '--', 'Invoices and Receipts API');
-  const left = globSync('**', {
-    cwd: copy.folder,
-    exclude: ['node_modules', 'node_modules/**', 'dist/**', 'public/guides/**'],
-  }).filter((file) => {
-    const path = join(copy.folder, file);
-    if (KEEPS.test(file) || file.endsWith('.png') || !statSync(path).isFile()) return false;
-    return former.test(file) || former.test(readFileSync(path, 'utf8'));
-  });
-  if (left.length > 0) throw new Error(`These files have the former name: ${left.join(', ')}`);
-  console.log('Nothing has the former name');
-  const contracts = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'].map((file) =>
-    join(copy.folder, file),
-  );
-  const before = contracts.map((file) => readFileSync(file, 'utf8'));
-  await copy.mustRun('npm', 'run', '--silent', 'contracts');
-  if (contracts.some((file, n) => readFileSync(file, 'utf8') !== before[n]))
-    throw new Error('The contracts have changed');
-  for (const check of ['format', 'types', 'openapi'])
-    await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
-  await copy.mustRun('npx', 'jest', ...TESTS);
-  console.log('The checks and the tests pass');
-} catch (error) {
-  console.log((error as Error).message);
-  process.exitCode = 1;
-} finally {
-  copy.remove();
-}
+const copy = CopyOfProject.untilExit();
+const { title } = JSON.parse(readFileSync('package.json', 'utf8')) as { title: string };
+const former = new RegExp(title.replaceAll(' ', '[-_ ]?'), 'i');
+await copy.script('rename', 'Invoices and Receipts API');
+const left = globSync('**', {
+  cwd: copy.folder,
+  exclude: ['node_modules', 'node_modules/**', 'dist/**', 'public/guides/**'],
+}).filter((file) => {
+  const path = join(copy.folder, file);
+  if (KEEPS.test(file) || file.endsWith('.png') || !statSync(path).isFile()) return false;
+  return former.test(file) || former.test(readFileSync(path, 'utf8'));
+});
+if (left.length > 0) throw new Error(`These files have the former name: ${left.join(', ')}`);
+console.log('Nothing has the former name');
+const contracts = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'].map((file) =>
+  join(copy.folder, file),
+);
+const before = contracts.map((file) => readFileSync(file, 'utf8'));
+await copy.script('contracts');
+if (contracts.some((file, n) => readFileSync(file, 'utf8') !== before[n]))
+  throw new Error('The contracts have changed');
+await copy.check(['format', 'types', 'openapi'], 'under another name');
+await copy.test(...TESTS);
+console.log('The tests pass');

@@ -11,7 +11,7 @@ const TIMEOUT = 60 * 60_000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** A copy of the project that tests may change, with the same dependencies. */
+/** A copy of the project that a test may change, with the same dependencies. */
 export class CopyOfProject {
   readonly folder = mkdtempSync(join(tmpdir(), 'posts-api-copy-'));
   private readonly running = new Set<ChildProcess>();
@@ -19,6 +19,36 @@ export class CopyOfProject {
   constructor() {
     cpSync('.', this.folder, { recursive: true, filter: (file) => !EXCLUDED.has(basename(file)) });
     symlinkSync(resolve('node_modules'), join(this.folder, 'node_modules'));
+  }
+
+  /** One that is removed when the process exits. */
+  static untilExit(): CopyOfProject {
+    const copy = new CopyOfProject();
+    process.once('exit', () => copy.remove());
+    return copy;
+  }
+
+  /** Runs a script of `package.json`. @throws Error with the output */
+  script(name: string, ...parameters: string[]): Promise<string> {
+    return this.mustRun('npm', 'run', '--silent', name, '--', ...parameters);
+  }
+
+  /** Runs checks by their names. @throws Error with the output of one that fails */
+  async check(names: readonly string[], when: string): Promise<void> {
+    for (const name of names) {
+      await this.script(`check:${name}`);
+      console.log(`check:${name} passes ${when}`);
+    }
+  }
+
+  /** Runs tests, as `npm test` does. @throws Error with the output */
+  test(...names: string[]): Promise<string> {
+    return this.mustRun('npx', 'jest', ...names);
+  }
+
+  /** Runs examples and recipes. @throws Error with the output */
+  testRecipes(...names: string[]): Promise<string> {
+    return this.test('--config', 'test/recipes/jest.config.ts', ...names);
   }
 
   /** @returns the exit code and the output */

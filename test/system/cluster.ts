@@ -43,7 +43,7 @@ const buildIn = (cwd?: string): Build => ({
 });
 const cluster = await Cluster.prepare(() => undefined);
 const load = new Load(cluster.api);
-const copy = new CopyOfProject();
+const copy = CopyOfProject.untilExit();
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => void end().finally(() => process.exit(1)));
 try {
@@ -261,7 +261,6 @@ function printErrors(): void {
 async function end(): Promise<void> {
   await cluster.stop();
   await mails.stop();
-  copy.remove();
 }
 
 function seconds(milliseconds: number): string {

@@ -70,7 +70,7 @@ const PLANTS: Record<string, Plant> = {
   coverage: { code: `it('passes', () => {});`, output: 'not supported', parameters: ['--coverage'] },
 };
 
-const copy = new CopyOfProject();
+const copy = CopyOfProject.untilExit();
 const folder = join(copy.folder, 'test/planted');
 mkdirSync(folder);
 const names = Object.keys(PLANTS);
@@ -96,7 +96,6 @@ try {
   }
 } finally {
   await server.stop();
-  copy.remove();
 }
 if (wrong.length > 0) console.log(`Wrong: ${wrong.join(', ')}`);
 process.exit(wrong.length > 0 ? 1 : 0);
