@@ -21,6 +21,7 @@ const OF_THE_PLATFORM = [
   'inputs',
   'make-module',
   'playground',
+  'rate-limit',
   'reference',
   'security-log',
   'websockets',

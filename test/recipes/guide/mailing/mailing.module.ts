@@ -65,7 +65,10 @@ class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
     this.redis = new Redis(url, { enableOfflineQueue: false, commandTimeout: 1000 });
     this.queue = new Queue('mailings', { connection: this.redis });
     // A job may run more than once: after a crash, it is taken from the queue again.
-    this.worker = new Worker('mailings', ({ data }) => this.mailings.deliver(data), { connection: { url } });
+    this.worker = new Worker('mailings', ({ data }) => this.mailings.deliver(data), {
+      // A worker that waits to connect again does not close; by default it waits up to 20 seconds.
+      connection: { url, retryStrategy: () => 500 },
+    });
     const onError = ({ message }: Error) => this.logger.warn(message);
     this.queue.on('error', onError);
     this.worker.on('error', onError);
