@@ -198,7 +198,7 @@ query Orders($id: ID!) {
     variables: '{\n  "id": "1"\n}',
   },
   {
-    query: `# The calling account: log in at the top of the page.
+    query: `# Your account, after a login.
 query AsAccount {
   me {
     id
