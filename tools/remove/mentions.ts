@@ -35,7 +35,7 @@ export const mentionOf = (module: Module): RegExp => {
   const { files, Files, types, tables, resources, variables } = module;
   return new RegExp(
     [
-      String.raw`/(v\d+|guides|commands)/${files}\b|bench/${files}/|client/${files}\.ts|#/(${files}|${Files})\b|(?<![^'\"\`])${files}#|\b(query|mutation|subscription) ${oneOf([Files, ...types])}\b|[\s{]${files}(\(| \{)`,
+      String.raw`/(v\d+|guides|commands)/${files}\b|bench/${files}/|client/${files}\.ts|#/(${files}|${Files})\b|(?<![^'"\`])${files}#|\b(query|mutation|subscription) ${oneOf([Files, ...types])}\b|[\s{]${files}(\(| \{)`,
       String.raw`\b(create|update|delete)${oneOf(types)}\b`,
       String.raw`(?<![^'"\`])(${oneOf(variables)}|${oneOf(tables)}\.\w+|${oneOf(resources)}\.(\w+|\*))(?![^'"\`])`,
     ].join('|'),
