@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
@@ -278,6 +279,9 @@ const HEADER_ROWS = `[...document.querySelectorAll('.site-header a:not(.skip-lin
   );
 
   it('are excused from no rule that the libraries keep', () => {
-    expect(ofLibraries).toEqual(new Set(PAGES.flatMap(([, , , faults = []]) => faults)));
+    const excused = new Set(PAGES.flatMap(([, , , faults = []]) => faults));
+    // The first operation of the reference has a list of examples as long as it is one of posts.
+    if (!existsSync('src/posts')) excused.delete('label-content-name-mismatch');
+    expect(ofLibraries).toEqual(excused);
   });
 });

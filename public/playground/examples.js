@@ -198,7 +198,7 @@ query Orders($id: ID!) {
     variables: '{\n  "id": "1"\n}',
   },
   {
-    query: `# Your account, after a login.
+    query: `# The logged-in account.
 query AsAccount {
   me {
     id

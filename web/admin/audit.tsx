@@ -15,7 +15,7 @@ import { NextPrevious } from './pagination.js';
 
 const FILTERS = [
   <NumberInput key="account" source="account_id" label="Account" alwaysOn />,
-  <TextInput key="subject" source="subject" alwaysOn helperText="Such as /v1/posts/7" />,
+  <TextInput key="subject" source="subject" alwaysOn helperText="The path of what was changed" />,
 ];
 
 /** A command has no account. */
