@@ -50,8 +50,7 @@ await copy.script('format');
 await copy.script('contracts');
 await copy.check(CHECKS, 'with the recipes');
 
-const modules = [...names, 'invoices', 'comments'];
-const tests = modules.flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
+const tests = [...names, 'invoices', 'comments'].flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
 await copy.test(...tests, 'test/fill-command', ...OF_THE_PLATFORM);
 await copy.testRecipes('recipes/application', 'recipes/graphql/(federation|subscriptions)');
 // Those of the modules that are registered do not run a second time.
