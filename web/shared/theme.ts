@@ -19,6 +19,7 @@ const COMMON = {
     MuiCssBaseline: {
       styleOverrides: (theme: Theme) => ({ 'a:where(:not([class]))': { color: theme.palette.primary.main } }),
     },
+    MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
     // It would scroll for a fraction of a pixel, and the keyboard could not.
     MuiAlert: { styleOverrides: { message: { flex: 1, overflow: 'visible' } } },
   },
