@@ -52,6 +52,9 @@ const UNCHANGED = EXAMPLES.filter(
   (each) => !isDeletion(each) && each.name !== 'AsAccount' && each.type !== 'subscription',
 );
 
+/** What each root field of an example responds with. */
+const ROW_OR_TOTAL = /"(id":"[1-9]\d*"|totalCount":\d)/;
+
 describe('the playground', () => {
   let api: TestApi;
   beforeAll(async () => {
@@ -191,7 +194,7 @@ describe('the playground', () => {
         const { data, errors } = await run();
 
         expect({ name, errors }).toEqual({ name });
-        expect(data).toEqual(Object.fromEntries(fields.map((field) => [field, expect.anything()])));
+        for (const field of fields) expect(JSON.stringify(data[field])).toMatch(ROW_OR_TOTAL);
       }
     });
 
@@ -301,7 +304,7 @@ describe('the playground', () => {
 
       await page.waitForSelector('.graphiql-tab-button:text-is("<untitled>")');
       expect(await tabs.allTextContents()).toEqual(before);
-      expect(before.length).toBeGreaterThan(1);
+      expect(before.length).toBeGreaterThan(Math.min(4, EXAMPLES.length));
     });
 
     it('sends requests to no other host, and logs no errors', () => {
