@@ -1,6 +1,6 @@
 /**
  * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
- * reach the place of each on SQLite, until one fails. Each fault that no test notices is a test that is missing, or is
+ * reach the place of each on SQLite, until one fails, and not more than 40 test files. Each fault that no test notices is a test that is missing, or is
  * listed in equivalent.json with a sentence that says why nobody can notice it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -28,7 +28,9 @@ const ROOMS = [
 const RESULTS = 'node_modules/.cache/mutants.json';
 /** How many faults a process tries: one that leaves something behind spoils the others at most. */
 const BATCH = 20;
-/** After how long a fault counts as noticed, because the tests do not end, in milliseconds. */
+/** How many test files try a fault that nobody notices: those most about its source file, for their time. */
+const MAX_FILES = 40;
+/** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
 const HANGS = 180_000;
 
 interface Result {
@@ -81,7 +83,7 @@ if (open.length > 0) {
 }
 end();
 
-/** @returns the test files that reach each fault, the quickest first */
+/** @returns the test files that reach each fault, those most about its source file for their time first */
 async function findTests(): Promise<(fault: Fault) => string[]> {
   const files = globSync('{src,test}/**/*.{spec,e2e-spec}.ts', {
     exclude: ['test/{extra,recipes,system}/**', 'test/jest/**', 'test/mutants/**'],
@@ -96,16 +98,20 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
     console.log(
       `Left out, because they fail without a fault: ${broken.map(({ failed }) => failed).join(', ')}`,
     );
-  const usable = outcomes
-    .filter(({ failed }) => failed === undefined)
-    .toSorted((a, b) => a.seconds - b.seconds);
+  const usable = outcomes.filter(({ failed }) => failed === undefined);
+  const sharePerSecond = ({ reached, seconds }: Outcome, file: string) =>
+    reached.filter((n) => faults[n]!.file === file).length / reached.length / seconds;
   return (fault) => {
     // Nobody reaches a guard; the tests of its folder may notice that it is gone.
     const places = fault.isStatic
       ? faults.filter(({ file }) => dirname(file) === dirname(fault.file))
       : [fault];
     const ids = new Set(places.map((place) => numbers.get(place)!));
-    return usable.filter(({ reached }) => reached.some((n) => ids.has(n))).map(({ job }) => job.files[0]!);
+    return usable
+      .filter(({ reached }) => reached.some((n) => ids.has(n)))
+      .toSorted((a, b) => sharePerSecond(b, fault.file) - sharePerSecond(a, fault.file))
+      .slice(0, MAX_FILES)
+      .map(({ job }) => job.files[0]!);
   };
 }
 
@@ -159,10 +165,10 @@ async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void)
     clearTimeout(timer);
     timer = setTimeout(() => worker.kill('SIGKILL'), HANGS);
   };
-  worker.on('message', (message: 'ready' | Outcome) => {
+  worker.on('message', (message: 'ready' | 'alive' | Outcome) => {
     restart();
     if (message === 'ready') worker.send(jobs);
-    else onOutcome(message);
+    else if (message !== 'alive') onOutcome(message);
   });
   restart();
   await once(worker, 'exit');

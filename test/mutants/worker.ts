@@ -49,10 +49,11 @@ async function run(jobs: readonly Job[]): Promise<void> {
     const start = performance.now();
     let failed: string | undefined;
     for (const file of job.files) {
-      if (!(await passes(file))) {
-        failed = file;
-        break;
-      }
+      const isPassed = await passes(file);
+      process.send!('alive');
+      if (isPassed) continue;
+      failed = file;
+      break;
     }
     const outcome: Outcome = {
       job,
