@@ -6,7 +6,7 @@ import { type Sample, startApi, type TestApi } from './support/api.js';
 import { invalidBodies, MAX_ITEMS, withItems } from './support/bodies.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
-import { send } from './support/requests.js';
+import { fill, send } from './support/requests.js';
 import { STORES } from './support/stores.js';
 
 const SMALL = 64 * 1024;
@@ -134,7 +134,7 @@ describe.each(STORES)('bodies on %s', (store) => {
   it.each(small.map(({ method, path }) => [method, path]))(
     'over 64 KiB are too large for %s %s, with credentials or without',
     async (method, path) => {
-      const url = path.replaceAll(/\{\w+\}/g, '1');
+      const url = fill(path);
       expect(await send(api, method, url, padded(SMALL + 1))).toBeError('PAYLOAD_TOO_LARGE');
       expect(await send(api, method, url, padded(SMALL))).not.toHaveStatus(413);
     },
@@ -143,7 +143,7 @@ describe.each(STORES)('bodies on %s', (store) => {
   it.each([['POST', '/v1/samples'], ...others.map(({ method, path }) => [method, path] as const)])(
     'over 64 KiB are accepted by %s %s',
     async (method, path) => {
-      const url = path.replaceAll(/\{\w+\}/g, '1');
+      const url = fill(path);
       expect(await send(api, method, url, padded(SMALL + 1))).not.toHaveStatus(413);
     },
   );

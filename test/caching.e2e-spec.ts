@@ -8,8 +8,6 @@ import { withEntityTag, ReplyWithEntityTag } from '../src/platform/http/response
 import { paged } from '../src/platform/http/responses/paged.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { operations } from './support/reference.js';
-import { send } from './support/requests.js';
 import { STORES } from './support/stores.js';
 
 /** Handlers of a module whose author does not think of caches. */
@@ -72,13 +70,6 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
     }
   });
 
-  it('are the audit log', async () => {
-    const reply = await api.get('/v1/audit', staff);
-
-    expect(reply).toHaveStatus(200);
-    expect(reply.headers).toMatchObject(PRIVATE);
-  });
-
   it('are stored by the cache of the caller only, which revalidates them, if they have a tag', async () => {
     const reply = await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
     const path = `/v1/tickets/${reply.body.data.id}`;
@@ -98,16 +89,6 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
     await expect(api.get('/notes/missing', ada)).resolves.toMatchObject({ status: 404, headers: PRIVATE });
     await expect(api.get('/notes/more')).resolves.toMatchObject({ status: 200, headers: PRIVATE });
     expect((await api.get('/notes/public')).headers).not.toHaveProperty('cache-control');
-  });
-
-  it('are those of all operations that may require credentials to read', async () => {
-    const reads = operations.filter(
-      ({ method, operation }) => method === 'GET' && operation.security.length > 0,
-    );
-    for (const { path } of reads) {
-      const { headers } = await send(api, 'GET', path.replaceAll(/\{\w+\}/g, '1'), undefined, bearer('x'));
-      expect([path, headers['cache-control']]).toEqual([path, 'no-store']);
-    }
   });
 
   it('are errors without the headers of a resource that a handler has set before', async () => {

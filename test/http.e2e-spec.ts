@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
+import { fill } from './support/requests.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -416,7 +417,7 @@ describe.each(['', 'https://a.example, https://b.example'])('with CORS_ORIGINS=%
   it('every path of the reference responds to a preflight, as does GraphQL', async () => {
     const origin = 'https://b.example';
     const api = await startApi(ANY_STORE, { CORS_ORIGINS: origins });
-    const paths = operations.map(({ method, path }) => [method, path.replaceAll(/\{\w+\}/g, '1')] as const);
+    const paths = operations.map(({ method, path }) => [method, fill(path)] as const);
     for (const [method, url] of [...paths, ['POST', '/graphql'], ['GET', '/graphql/']] as const) {
       const reply = await api.send({
         method: 'OPTIONS',

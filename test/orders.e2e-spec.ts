@@ -127,13 +127,6 @@ describe.each(STORES)('orders on %s', (store) => {
     expect(await api.get(`/v1/orders/${id}`)).toBeError(code);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE'] as const)('do not support %s', async (method) => {
-    const reply = await api.send({ method, url: '/v1/orders/1' });
-
-    expect(reply).toBeError('METHOD_NOT_ALLOWED');
-    expect(reply.headers.allow).toBe('GET, HEAD');
-  });
-
   it('are listed in pages, newest first', async () => {
     const own = await startApi(store);
     for (let n = 1; n <= 5; n++) await own.post('/v1/orders', { n }, { 'idempotency-key': `k${n}` });

@@ -22,24 +22,6 @@ describe.each(STORES)('entity tags of posts on %s', (store) => {
     );
   });
 
-  it('come with the response to a write, also a replayed one, and equal those of the next read', async () => {
-    const key = { 'idempotency-key': 'a-post' };
-    const post = { title: 'T', content: 'C' };
-    const created = await api.post('/v1/posts', post, key);
-    const path = created.headers['location']!;
-    expect(created.headers['cache-control']).toBe('no-cache');
-    expect(tagOf(await api.get(path))).toBe(tagOf(created));
-    const changed = await api.patch(path, { title: 'Changed' });
-    expect(tagOf(await api.get(path))).toBe(tagOf(changed));
-    expect(tagOf(changed)).not.toBe(tagOf(created));
-    const again = await api.post('/v1/posts', post, key);
-    expect(again.headers).toMatchObject({
-      'idempotent-replayed': 'true',
-      etag: tagOf(created),
-      'cache-control': 'no-cache',
-    });
-  });
-
   it('change with a write by repository', async () => {
     const posts: Repository<Post> = api.app.get(getRepositoryToken(Post));
     const post = await postsOf(api).create();
@@ -65,14 +47,8 @@ describe.each(STORES)('entity tags of posts on %s', (store) => {
     expect(tagOf(await api.get(`/v1/posts/${warm.id}`))).toBe(warmTag);
   });
 
-  it('are not sent with lists and errors', async () => {
-    for (const path of [
-      '/v1/posts',
-      '/v1/posts/cursor',
-      '/v1/users/1/posts',
-      '/v1/posts/999999999',
-      '/v1/posts/x',
-    ]) {
+  it('are not sent with errors', async () => {
+    for (const path of ['/v1/posts/999999999', '/v1/posts/x']) {
       const reply = await api.get(path, { 'if-none-match': '*', 'if-match': 'x' });
       expect(reply.headers).not.toHaveProperty('etag');
       expect(reply.headers).not.toHaveProperty('cache-control');

@@ -289,19 +289,6 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
     });
   });
 
-  it('responds with and without a trailing slash, and to HEAD', async () => {
-    const { id } = await postsOf(api).create();
-    for (const path of ['/v1/posts', `/v1/posts/${id}`, '/v1/posts/cursor']) {
-      const plain = await api.get(path);
-      const slash = await api.get(`${path}/`);
-      const head = await api.send({ method: 'HEAD', url: path });
-
-      expect([plain.status, slash.status, head.status]).toEqual([200, 200, 200]);
-      expect(slash.text).toBe(plain.text);
-      expect(head.text).toBe('');
-    }
-  });
-
   it.each([
     '/posts',
     '/v2/posts',
@@ -313,18 +300,6 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
   ])('%s is not found with any method', async (url) => {
     for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS'] as const)
       expect(await api.send({ method, url })).toBeError('NOT_FOUND');
-  });
-
-  it.each([
-    ['PUT', '/v1/posts', 'GET, HEAD, POST'],
-    ['PUT', '/v1/posts/1', 'DELETE, GET, HEAD, PATCH'],
-    ['POST', '/v1/posts/abc', 'DELETE, GET, HEAD, PATCH'],
-    ['POST', '/v1/posts/cursor', 'GET, HEAD'],
-    ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
-  ] as const)('%s %s is rejected with Allow: %s', async (method, url, allow) => {
-    const reply = await api.send({ method, url, payload: '{broken' });
-    expect(reply).toBeError('METHOD_NOT_ALLOWED');
-    expect(reply.headers['allow']).toBe(allow);
   });
 
   it('runs a POST once for each Idempotency-Key, which stays valid after an error', async () => {

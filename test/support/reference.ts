@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { type ErrorCode, ERRORS } from '../../src/platform/http/errors/errors.js';
 import { AMBIGUOUS } from '../../src/platform/http/edge/ambiguous-request.js';
 
 export const reference = JSON.parse(readFileSync('public/openapi.json', 'utf8'));
@@ -17,6 +18,14 @@ export interface Operation {
 export const operations: readonly Operation[] = Object.entries<any>(reference.paths).flatMap(([path, item]) =>
   Object.entries<any>(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
+
+/** The example bodies of a code: for `NOT_FOUND`, the examples `NOT_FOUND`, `NOT_FOUND_2` and so on. */
+export function examplesOf({ operation }: Operation, code: ErrorCode): any[] {
+  const examples = operation.responses[ERRORS[code].status]?.content?.['application/json']?.examples ?? {};
+  return Object.entries<any>(examples)
+    .filter(([name]) => name.replace(/_\d+$/, '') === code)
+    .map(([, { value }]) => value);
+}
 
 // Paths without parameters come first, because `/v1/notes/cursor` also matches `/v1/notes/{id}`.
 const routes = operations

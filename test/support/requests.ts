@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { PASSWORD, type Reply, type TestApi } from './api.js';
 import { type Operation, operations, reference } from './reference.js';
 
+/** A path with an id, which may not exist, for each parameter. */
+export const fill = (path: string, id = '1'): string => path.replaceAll(/\{\w+\}/g, id);
+
 /** Returns a body that an operation accepts, from its schema in the OpenAPI document. */
 export function validBody({ requestBody }: Operation['operation']): object {
   const { $ref = '' } = requestBody.content['application/json'].schema;
