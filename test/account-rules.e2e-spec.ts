@@ -140,7 +140,7 @@ describe('PASSWORD_BREACH_URL', () => {
       (response) => response.writeHead(500).end(),
       (response) => response.writeHead(302, { location: '/' }).end(),
       () => undefined,
-      (response) => response.end('x'.repeat(1_000_000)),
+      (response) => response.end(`${leaked.slice(5)}:1\r\n${'x'.repeat(1_000_000)}`),
     ];
     for (const [n, behaviour] of behaviours.entries()) {
       service.behaviour = behaviour;

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { EventAppender } from '../src/platform/changes/index.js';
+import { EventAppender, EventPurge } from '../src/platform/changes/index.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { SamplesService } from './support/fixture/samples.service.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -276,6 +276,20 @@ describe.each(STORES)('old events on %s', (store) => {
     await api.samples.create();
     const [next] = (await api.get('/v1/events')).body.data;
     expect(Number(next.id.split('-')[1])).toBeGreaterThan(Number(ids[2].split('-')[1]));
+    await api.stop();
+  });
+
+  it('are kept when what must happen before a purge fails, which the purge reports', async () => {
+    const api = await startApi(store, {}, [FixtureModule]);
+    await api.samples.create();
+    const feed = (await api.get('/v1/events')).body;
+    api.app.get(EventPurge).beforePurge(() => Promise.reject(new Error('Not copied')));
+    api.moveClock(100 * DAY);
+
+    await expect(api.app.get(Purger).purge()).rejects.toThrow('Not copied');
+
+    expect(feed.data).toHaveLength(1);
+    expect((await api.get('/v1/events')).body).toEqual(feed);
     await api.stop();
   });
 

@@ -368,8 +368,12 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await remove({ code: recovery[0] })).toBeError('FORBIDDEN');
     const wrong = await remove({ code: recovery[0], password: 'wrong' });
     expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+    expect(await remove({ code: '000000', password: PASSWORD })).toBeError('INVALID_CODE');
+    // A wrong code does not make the login recent.
+    expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
 
     expect(await remove({ code: recovery[0], password: PASSWORD })).toHaveStatus(204);
+    expect(await api.get('/auth/me/export/', headers)).toHaveStatus(200);
 
     expect(await status()).toEqual({ totp: false, recovery_codes_left: 0, passkeys: 0 });
     expect(await api.accounts.login(email)).toHaveProperty('access');

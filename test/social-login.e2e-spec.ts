@@ -208,6 +208,15 @@ describe.each(STORES)('social login on %s', (store) => {
     expect((await me(await logIn('google', login))).name).toBe(expected);
   });
 
+  it('knows people by subjects of up to 255 characters', async () => {
+    const subject = 's'.repeat(255);
+    person(subject, { email: 'subject@example.com', name: 'Subject' });
+    const { id } = await me(await logIn('google', subject));
+    person(subject, { email: 'other-address@example.com' });
+
+    expect((await me(await logIn('google', subject))).id).toBe(id);
+  });
+
   it('rejects a deactivated account', async () => {
     person('off');
     await logIn('google', 'off');

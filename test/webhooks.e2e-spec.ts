@@ -757,6 +757,23 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
+  it('cut off a response of which nothing comes for a second', async () => {
+    const webhook = await create({ types: ['sample.created'] });
+    const cut = Promise.withResolvers<number>();
+    receiver.behaviour = (response) => {
+      response.writeHead(200).flushHeaders();
+      const start = performance.now();
+      response.once('close', () => cut.resolve(performance.now() - start));
+    };
+    await api.samples.create();
+
+    // An attempt may take ten seconds until its response begins.
+    expect(await cut.promise).toBeLessThan(9000);
+    receiver.behaviour = respond(204);
+    await untilStatus(webhook, 'delivered', 1);
+    await remove(webhook);
+  });
+
   it('that get no response do not delay others', async () => {
     const hanging: Record<string, any>[] = [];
     const responding: { path: string }[] = [];

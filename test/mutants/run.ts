@@ -30,6 +30,8 @@ const RESULTS = 'node_modules/.cache/mutants.json';
 const BATCH = 20;
 /** How many test files try a fault that nobody notices: those most about its source file, for their time. */
 const MAX_FILES = 40;
+/** Processes that try faults side by side: tests often wait. */
+const WORKERS = [0, 1, 2];
 /** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
 const HANGS = 180_000;
 
@@ -78,8 +80,16 @@ for (const [file, own] of Map.groupBy(faults, (fault) => fault.file))
 if (open.length > 0) {
   console.log(`${open.length} faults to plant; first, all tests run without one`);
   const reaching = await findTests();
-  for (let rest = open; rest.length > 0;)
-    rest = await tryBatch(rest.slice(0, BATCH), rest.slice(BATCH), reaching);
+  const queue = [...open];
+  await Promise.all(
+    WORKERS.map(async () => {
+      for (let batch = take(queue); batch.length > 0; batch = take(queue)) {
+        const undecided = await tryBatch(batch, reaching);
+        queue.unshift(...undecided);
+        progress('faults', open.filter(({ key }) => results.has(key)).length, open.length);
+      }
+    }),
+  );
 }
 end();
 
@@ -89,16 +99,19 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
     exclude: ['test/{extra,recipes,system}/**', 'test/jest/**', 'test/mutants/**'],
   });
   const outcomes: Outcome[] = [];
-  await work(
-    files.map((file) => ({ fault: -1, files: [file] })),
-    (outcome) => progress('test files', outcomes.push(outcome), files.length),
+  const jobs = files.map((file) => ({ fault: -1, files: [file] }));
+  await Promise.all(
+    WORKERS.map((n) =>
+      work(
+        jobs.filter((_, index) => index % WORKERS.length === n),
+        (outcome) => progress('test files', outcomes.push(outcome), files.length),
+      ),
+    ),
   );
-  const broken = outcomes.filter(({ failed }) => failed !== undefined);
-  if (broken.length > 0)
-    console.log(
-      `Left out, because they fail without a fault: ${broken.map(({ failed }) => failed).join(', ')}`,
-    );
   const usable = outcomes.filter(({ failed }) => failed === undefined);
+  const names = new Set(usable.map(({ job }) => job.files[0]!));
+  const broken = files.filter((file) => !names.has(file));
+  if (broken.length > 0) console.log(`Left out, because they fail without a fault: ${broken.join(', ')}`);
   const sharePerSecond = ({ reached, seconds }: Outcome, file: string) =>
     reached.filter((n) => faults[n]!.file === file).length / reached.length / seconds;
   return (fault) => {
@@ -115,24 +128,21 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
   };
 }
 
-/** @returns what is left to try: what could not be decided comes again */
-async function tryBatch(
-  batch: Fault[],
-  rest: Fault[],
-  reaching: (fault: Fault) => string[],
-): Promise<Fault[]> {
-  const [first] = batch;
-  // Decided when modules are loaded: in a process of its own.
-  const own = batch.findIndex(({ isStatic }) => isStatic);
-  if (own > 0) return tryBatch(batch.slice(0, own), [...batch.slice(own), ...rest], reaching);
-  const now = own === 0 ? [first!] : batch;
+/** Takes the next faults that one process can try: what is decided when modules are loaded needs its own. */
+function take(queue: Fault[]): Fault[] {
+  const own = queue.slice(0, BATCH).findIndex(({ isStatic }) => isStatic);
+  return queue.splice(0, own === -1 ? BATCH : own || 1);
+}
+
+/** @returns what comes again, because a fault before it did not end */
+async function tryBatch(batch: readonly Fault[], reaching: (fault: Fault) => string[]): Promise<Fault[]> {
   const outcomes: Outcome[] = [];
-  const jobs = now.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
+  const jobs = batch.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
   await work(jobs, (outcome) => outcomes.push(outcome));
   // A file that also fails without a fault proves nothing.
   const noticing = [...new Set(outcomes.flatMap(({ failed }) => failed ?? []))];
   const spoiled = new Set<string>();
-  if (now.length > 1)
+  if (batch.length > 1)
     await work(
       noticing.map((file) => ({ fault: -1, files: [file] })),
       ({ failed }) => failed !== undefined && spoiled.add(failed),
@@ -144,12 +154,10 @@ async function tryBatch(
       by: failed ?? `${job.files.length} files`,
     });
   }
-  const hanging = now[outcomes.length];
+  const hanging = batch[outcomes.length];
   if (hanging) results.set(hanging.key, { caught: true, by: 'no end' });
   save();
-  const left = own === 0 ? [...batch.slice(1), ...rest] : [...batch.slice(outcomes.length + 1), ...rest];
-  progress('faults', open.length - left.length, open.length);
-  return left;
+  return batch.slice(outcomes.length + 1);
 }
 
 /** Runs jobs in a process of their own, until the first that does not end. */
