@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/platform/database/database.js';
 import { NO_PASSWORD } from '../src/accounts/account.entity.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { PasswordLogins } from '../src/auth/password/password-logins.js';
@@ -37,7 +36,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     await server.stop();
   });
 
-  const query = (sql: string): Promise<any[]> => api.app.get(Database).source.query(sql);
+  const query = (sql: string): Promise<any[]> => api.rows.all(sql);
   const register = async (email: string, fields = {}) => {
     const { id } = await api.accounts.register(email, fields);
     const { access, refresh } = await api.accounts.login(email);
@@ -169,7 +168,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const records = async () => {
       const sql = 'SELECT count(*) AS count FROM idempotency_records';
-      const [{ count }] = await own.app.get(Database).source.query(sql);
+      const [{ count }] = await own.rows.all<any>(sql);
       return Number(count);
     };
     const logins = [];

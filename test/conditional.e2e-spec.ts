@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
-import { Database } from '../src/platform/database/database.js';
+import { DataSource, type Repository } from 'typeorm';
 import { startApi, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
@@ -65,7 +64,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
   it('change with each write by repository, builder, upsert and SQL text', async () => {
     const samples = repository(Sample);
     const { id } = await api.samples.create();
-    const { source } = api.app.get(Database);
+    const source = api.app.get(DataSource);
     const tags = [tagOf(await api.get(`/v1/samples/${id}`))];
     const writes: (() => Promise<unknown>)[] = [
       () => samples.update({ id }, { text: 'A' }),

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { isOutage } from '../src/platform/database/failures.js';
-import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/events-client.js';
+import { rowsOf } from './support/rows.js';
 import { SamplesService } from './support/fixture/samples.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES } from './support/stores.js';
@@ -18,14 +18,14 @@ const CONSUMERS = 6;
 
 /** Writes samples without pauses; some transactions are slow, and some are rolled back. */
 async function write(app: NestFastifyApplication, writer: number, acknowledged: Set<number>): Promise<void> {
-  const [samples, transactions] = [app.get(SamplesService, { strict: false }), app.get(Transactions)];
+  const samples = app.get(SamplesService, { strict: false });
   for (let n = 0; n < CHANGES; n++) {
     const create = () => samples.create({ text: `${writer}.${n}` });
     const isRolledBack = (writer + n) % 5 === 0;
     // SQLite has one writer, so a transaction that sleeps blocks all others.
     const delay = (writer + n) % 7 === 0 ? Math.random() * 60 : 0;
     const work = () =>
-      transactions.run(async () => {
+      rowsOf(app).run(async () => {
         const { id } = await create();
         if (delay > 0) await sleep(delay);
         if (isRolledBack) throw new Error('rolled back');

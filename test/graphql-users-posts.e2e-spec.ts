@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/platform/database/database.js';
-import { insertPosts } from '../src/posts/post-batch.js';
 import { startApi, type TestApi } from './support/api.js';
 import { postsOf } from './support/posts.js';
 import { missingMembers } from './support/schema-members.js';
@@ -127,10 +125,7 @@ describe.each(STORES)('posts of users over GraphQL on %s', (store) => {
   it('does not load more than 16 MiB of contents for one response', async () => {
     const author = await usersOf(api).create({ name: 'Verbose' });
     const content = 'é'.repeat(500_000);
-    for (let n = 0; n < 18; n++) {
-      const post = { title: `Post ${n}`, content, authorId: Number(author.id), createdAt: new Date() };
-      await insertPosts(api.app.get(Database), [post]);
-    }
+    await postsOf(api).createBy(Number(author.id), Array(18).fill('A post'), content);
     const posts = (limit: number) => `posts(limit: ${limit}) { content }`;
 
     const { data, errors } = await query(`{ user(id: ${author.id}) { ${posts(16)} } }`);

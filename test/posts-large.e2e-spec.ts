@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/platform/database/database.js';
-import { insertPosts } from '../src/posts/post-batch.js';
 import { startApi, type TestApi } from './support/api.js';
 import { type Post, postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
@@ -12,11 +10,8 @@ describe.each(STORES)('large pages of posts on %s', (store) => {
   beforeAll(async () => {
     api = await startApi(store);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, 490_000, 490_000, 490_000];
-    for (const [n, size] of sizes.entries()) {
-      const createdAt = new Date(Date.UTC(2026, 0, 1) + n * 1000);
-      const post = { title: `Post ${n}`, content: 'é'.repeat(size), authorId: 1, createdAt };
-      await insertPosts(api.app.get(Database), [post]);
-    }
+    for (const [n, size] of sizes.entries())
+      await postsOf(api).create({ title: `Post ${n}`, content: 'é'.repeat(size) });
     await api.app.listen(0, '127.0.0.1');
   });
   afterAll(() => api.stop());

@@ -1,13 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
 
 /** The totals that differ from the number of posts. */
-const findTotalFaults = ({ queries }: Database) =>
-  queries.all(`
+const findTotalFaults = ({ rows }: TestApi) =>
+  rows.all(`
     SELECT scope, sum(counted) AS counted, sum(kept) AS kept FROM (
       SELECT 'status=' || status AS scope, count(*) AS counted, 0 AS kept FROM posts GROUP BY status
       UNION ALL SELECT 'author=' || author_id, count(*), 0 FROM posts GROUP BY author_id
@@ -40,13 +39,12 @@ describe.each(STORES)('totals of posts on %s', (store) => {
     );
     expect(counts).toEqual([50, 100, 25, 25]);
 
-    const database = api.app.get(Database);
-    expect(await findTotalFaults(database)).toEqual([]);
-    const counted = await database.transactions.run((manager) => manager.query('SELECT status FROM posts'));
+    expect(await findTotalFaults(api)).toEqual([]);
+    const counted = await api.rows.all<{ status: string }>('SELECT status FROM posts');
     expect(await total(api)).toBe(counted.length);
     for (const status of ['draft', 'published']) {
       expect(await total(api, `status=${status}`)).toBe(
-        counted.filter((row: { status: string }) => row.status === status).length,
+        counted.filter((row) => row.status === status).length,
       );
     }
     await api.stop();
@@ -54,10 +52,9 @@ describe.each(STORES)('totals of posts on %s', (store) => {
 
   it('exclude changes that were rolled back', async () => {
     const api = await startApi(store);
-    const { transactions } = api.app.get(Database);
     await postsOf(api).create();
 
-    const failed = transactions.run(async (manager) => {
+    const failed = api.rows.run(async (manager) => {
       await manager.query('DELETE FROM posts');
       throw new Error('No');
     });

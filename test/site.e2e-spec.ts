@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { ERRORS } from '../src/platform/http/errors/errors.js';
-import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -57,13 +56,12 @@ describe.each(STORES)('the start page on %s', (store) => {
   });
 
   it('shows when the service is not ready', async () => {
-    const { source } = api.app.get(Database);
-    await source.query('ALTER TABLE migrations RENAME TO gone');
+    await api.rows.execute('ALTER TABLE migrations RENAME TO gone');
     try {
       expect((await api.get('/')).body.status).toBe('unavailable');
       expect((await api.get('/', HTML)).text).toMatch(/Not ready for requests: database has lost tables/);
     } finally {
-      await source.query('ALTER TABLE gone RENAME TO migrations');
+      await api.rows.execute('ALTER TABLE gone RENAME TO migrations');
     }
   });
 });
@@ -375,13 +373,12 @@ describe('the pages', () => {
       await page.clock.install();
       await page.goto(await api.app.getUrl());
       await page.waitForSelector('.health:text-is("Healthy")');
-      const { source } = api.app.get(Database);
-      await source.query('ALTER TABLE migrations RENAME TO gone');
+      await api.rows.execute('ALTER TABLE migrations RENAME TO gone');
       try {
         await page.clock.runFor(10_000);
         await page.waitForSelector('.health.bad:has-text("Not ready for requests: database")');
       } finally {
-        await source.query('ALTER TABLE gone RENAME TO migrations');
+        await api.rows.execute('ALTER TABLE gone RENAME TO migrations');
       }
       await page.clock.runFor(10_000);
       await page.waitForSelector('.health:not(.bad)');

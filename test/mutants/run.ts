@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { choose, type Fault, faultsIn, plant } from './plant.ts';
-import type { Job, Outcome } from './worker.ts';
+import { type Job, NONE, type Outcome } from './protocol.ts';
 
 const ROOMS = [
   'posts',
@@ -28,8 +28,9 @@ const ROOMS = [
 const RESULTS = 'node_modules/.cache/mutants.json';
 /** How many faults a process tries: one that leaves something behind spoils the others at most. */
 const BATCH = 20;
-/** How many test files try a fault that nobody notices: those most about its source file, for their time. */
-const MAX_FILES = 40;
+/** How many test files try a fault: those most about its source file for their time, and those most about it. */
+const QUICK = 12;
+const THOROUGH = 8;
 /** Processes that try faults side by side: tests often wait. */
 const WORKERS = [0, 1, 2];
 /** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
@@ -93,13 +94,13 @@ if (open.length > 0) {
 }
 end();
 
-/** @returns the test files that reach each fault, those most about its source file for their time first */
+/** @returns the test files that try each fault */
 async function findTests(): Promise<(fault: Fault) => string[]> {
   const files = globSync('{src,test}/**/*.{spec,e2e-spec}.ts', {
     exclude: ['test/{extra,recipes,system}/**', 'test/jest/**', 'test/mutants/**'],
   });
   const outcomes: Outcome[] = [];
-  const jobs = files.map((file) => ({ fault: -1, files: [file] }));
+  const jobs = files.map((file) => ({ fault: NONE, files: [file] }));
   await Promise.all(
     WORKERS.map((n) =>
       work(
@@ -112,19 +113,24 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
   const names = new Set(usable.map(({ job }) => job.files[0]!));
   const broken = files.filter((file) => !names.has(file));
   if (broken.length > 0) console.log(`Left out, because they fail without a fault: ${broken.join(', ')}`);
-  const sharePerSecond = ({ reached, seconds }: Outcome, file: string) =>
-    reached.filter((n) => faults[n]!.file === file).length / reached.length / seconds;
+  const shareOf = ({ reached }: Outcome, file: string) =>
+    reached.filter((n) => faults[n]!.file === file).length / reached.length;
   return (fault) => {
     // Nobody reaches a guard; the tests of its folder may notice that it is gone.
     const places = fault.isStatic
       ? faults.filter(({ file }) => dirname(file) === dirname(fault.file))
       : [fault];
     const ids = new Set(places.map((place) => numbers.get(place)!));
-    return usable
+    const able = usable
       .filter(({ reached }) => reached.some((n) => ids.has(n)))
-      .toSorted((a, b) => sharePerSecond(b, fault.file) - sharePerSecond(a, fault.file))
-      .slice(0, MAX_FILES)
-      .map(({ job }) => job.files[0]!);
+      .map((outcome) => ({
+        file: outcome.job.files[0]!,
+        seconds: outcome.seconds,
+        share: shareOf(outcome, fault.file),
+      }));
+    const quick = able.toSorted((a, b) => b.share / b.seconds - a.share / a.seconds).slice(0, QUICK);
+    const thorough = able.toSorted((a, b) => b.share - a.share).slice(0, THOROUGH);
+    return [...new Set([...quick, ...thorough].map(({ file }) => file))];
   };
 }
 
@@ -137,18 +143,15 @@ function take(queue: Fault[]): Fault[] {
 /** @returns what comes again, because a fault before it did not end */
 async function tryBatch(batch: readonly Fault[], reaching: (fault: Fault) => string[]): Promise<Fault[]> {
   const outcomes: Outcome[] = [];
+  let isSpoiled = false;
   const jobs = batch.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
-  await work(jobs, (outcome) => outcomes.push(outcome));
-  // A file that also fails without a fault proves nothing.
-  const noticing = [...new Set(outcomes.flatMap(({ failed }) => failed ?? []))];
-  const spoiled = new Set<string>();
-  if (batch.length > 1)
-    await work(
-      noticing.map((file) => ({ fault: -1, files: [file] })),
-      ({ failed }) => failed !== undefined && spoiled.add(failed),
-    );
+  await work(jobs, (outcome) => {
+    // What was decided when modules were loaded stays so.
+    if (outcome.job.fault === NONE) isSpoiled = batch.length > 1 && outcome.failed !== undefined;
+    else outcomes.push(outcome);
+  });
   for (const { job, failed } of outcomes) {
-    if (failed !== undefined && spoiled.has(failed)) continue;
+    if (failed !== undefined && isSpoiled) continue;
     results.set(faults[job.fault]!.key, {
       caught: failed !== undefined,
       by: failed ?? `${job.files.length} files`,

@@ -19,12 +19,12 @@ export const postsOf = (api: TestApi) => ({
   get: async (id: number): Promise<Post> => (await api.get(`/v1/posts/${id}`)).body.data,
   count: async (): Promise<number> => (await api.get('/v1/posts')).body.meta.total,
   /** Creates posts of another author than the default one of REST, oldest first, one second apart. */
-  createBy: (authorId: number, titles: readonly string[]): Promise<number> =>
+  createBy: (authorId: number, titles: readonly string[], content = 'Some content'): Promise<number> =>
     insertPosts(
       api.app.get(Database),
       titles.map((title, n) => ({
         title,
-        content: 'Some content',
+        content,
         status: 'draft',
         authorId,
         createdAt: new Date(Date.UTC(2026, 0, 1) + n * 1000),

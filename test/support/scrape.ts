@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { MetricsServer } from '../../src/platform/operations/metrics-server.js';
 import type { TestApi } from './api.js';
 
@@ -16,7 +15,7 @@ export async function scrape(api: TestApi): Promise<Map<string, number>> {
 
 /** The plan of a statement, as text, with an index if it has one. */
 export const planOf = (api: TestApi, sql: string): Promise<string> =>
-  api.app.get(Transactions).run(async (manager) => {
+  api.rows.run(async (manager) => {
     const isSqlite = api.config.store.kind === 'sqlite';
     // For an empty table, an index never pays.
     if (!isSqlite) await manager.query('SET LOCAL enable_seqscan = off');

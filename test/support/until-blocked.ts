@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Database } from '../../src/platform/database/database.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import type { TestApi } from './api.js';
 import type { StoreName } from './stores.js';
 import { until } from './until.js';
@@ -30,7 +29,7 @@ export async function startDuring<T>(
 ): Promise<T> {
   const outside = AsyncLocalStorage.snapshot();
   let result!: Promise<T>;
-  await api.app.get(Transactions).run(async () => {
+  await api.rows.run(async () => {
     await change();
     result = outside(call);
     // A call that does not wait would complete.
