@@ -173,7 +173,10 @@ describe.each(STORES)('subscribers on %s', (store) => {
     expect(await positions.advance('forward', 'one', 6)).toBe(false);
     expect(await positions.claim('forward', 'one')).toBe(7);
     expect(await positions.advance('forward', 'one', 8)).toBe(true);
+    await positions.skip('forward', 7);
     expect(await positions.claim('forward', 'one')).toBe(8);
+    await positions.skip('forward', 9);
+    expect(await positions.claim('forward', 'one')).toBe(9);
   });
 
   it('are named in a warning when a purge deletes events that they have not handled', async () => {

@@ -1,7 +1,8 @@
 /**
  * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
- * reach the place of each on SQLite, until one fails, and not more than 40 test files. Each fault that no test notices is a test that is missing, or is
- * listed in equivalent.json with a sentence that says why nobody can notice it.
+ * reach the place of each on SQLite, until one fails: at most twenty test files. Each fault that survives shows a test
+ * that is missing, or is listed in survivors.json: `equivalent` with a sentence that says why nobody can notice it,
+ * `noticedElsewhere` with the test that fails, in another process or on PostgreSQL.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,7 +67,8 @@ const byRoom = values.rooms.split(',').map((room) => {
 const faults = Array.from({ length: Number(values.faults) }, (_, n) =>
   byRoom.flatMap((of) => of[n] ?? []),
 ).flat();
-const equivalents: Record<string, string> = JSON.parse(readFileSync('test/mutants/equivalent.json', 'utf8'));
+const { equivalent, noticedElsewhere }: Record<'equivalent' | 'noticedElsewhere', Record<string, string>> =
+  JSON.parse(readFileSync('test/mutants/survivors.json', 'utf8'));
 const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
 const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
 const open = faults.filter((fault) => isOpen(fault));
@@ -199,18 +201,15 @@ function save(): void {
 function end(): never {
   const tried = faults.filter(({ key }) => results.has(key));
   const survived = tried.filter(({ key }) => !results.get(key)!.caught);
-  const [equivalent, missed] = [
-    survived.filter(({ key }) => key in equivalents),
-    survived.filter(({ key }) => !(key in equivalents)),
-  ];
+  const missed = survived.filter(({ key }) => !(key in equivalent || key in noticedElsewhere));
   for (const { file, line, kind, key } of missed)
     console.log(`${file}:${line} ${kind} (${key}): ${results.get(key)!.by}`);
-  const caught = tried.length - survived.length;
+  const equivalents = survived.filter(({ key }) => key in equivalent).length;
+  const caught = tried.length - equivalents - missed.length;
   console.log(
-    `${tried.length} of ${faults.length} faults: ${caught} caught, ${missed.length} survived, ${equivalent.length} equivalent`,
+    `${tried.length} of ${faults.length} faults: ${caught} caught, ${missed.length} survived, ${equivalents} equivalent`,
   );
-  console.log(
-    `${((100 * caught) / (tried.length - equivalent.length)).toFixed(1)} % of those that are no equivalents are caught`,
-  );
+  const share = (100 * caught) / (tried.length - equivalents);
+  console.log(`${share.toFixed(1)} % of those that are no equivalents are caught`);
   process.exit(0);
 }
