@@ -33,7 +33,7 @@ const BATCH = 20;
 const QUICK = 12;
 const THOROUGH = 8;
 /** Processes that try faults side by side: tests often wait. */
-const WORKERS = [0, 1, 2];
+const WORKERS = [0, 1, 2, 3, 4, 5];
 /** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
 const HANGS = 180_000;
 
@@ -67,8 +67,12 @@ const byRoom = values.rooms.split(',').map((room) => {
 const faults = Array.from({ length: Number(values.faults) }, (_, n) =>
   byRoom.flatMap((of) => of[n] ?? []),
 ).flat();
-const { equivalent, noticedElsewhere }: Record<'equivalent' | 'noticedElsewhere', Record<string, string>> =
-  JSON.parse(readFileSync('test/mutants/survivors.json', 'utf8'));
+const {
+  equivalent,
+  noticedElsewhere,
+}: Record<'equivalent' | 'noticedElsewhere', Record<string, string>> = JSON.parse(
+  readFileSync('test/mutants/survivors.json', 'utf8'),
+);
 const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
 const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
 const open = faults.filter((fault) => isOpen(fault));
@@ -144,25 +148,27 @@ function take(queue: Fault[]): Fault[] {
 
 /** @returns what comes again, because a fault before it did not end */
 async function tryBatch(batch: readonly Fault[], reaching: (fault: Fault) => string[]): Promise<Fault[]> {
-  const outcomes: Outcome[] = [];
-  let isSpoiled = false;
+  const keys: string[] = [];
   const jobs = batch.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
-  await work(jobs, (outcome) => {
-    // What was decided when modules were loaded stays so.
-    if (outcome.job.fault === NONE) isSpoiled = batch.length > 1 && outcome.failed !== undefined;
-    else outcomes.push(outcome);
+  await work(jobs, ({ job, failed }) => {
+    if (job.fault !== NONE) {
+      const { key } = faults[job.fault]!;
+      keys.push(key);
+      record(key, { caught: failed !== undefined, by: failed ?? `${job.files.length} files` });
+    } else if (failed !== undefined && batch.length > 1) {
+      // The process was spoiled. What one fault decides when modules are loaded stays so, too, and proves nothing.
+      for (const key of keys) if (results.get(key)!.caught) results.delete(key);
+    }
   });
-  for (const { job, failed } of outcomes) {
-    if (failed !== undefined && isSpoiled) continue;
-    results.set(faults[job.fault]!.key, {
-      caught: failed !== undefined,
-      by: failed ?? `${job.files.length} files`,
-    });
-  }
-  const hanging = batch[outcomes.length];
-  if (hanging) results.set(hanging.key, { caught: true, by: 'no end' });
-  save();
-  return batch.slice(outcomes.length + 1);
+  const hanging = batch[keys.length];
+  if (hanging) record(hanging.key, { caught: true, by: 'no end' });
+  return batch.slice(keys.length + 1);
+}
+
+function record(key: string, result: Result): void {
+  results.set(key, result);
+  mkdirSync(dirname(RESULTS), { recursive: true });
+  writeFileSync(RESULTS, JSON.stringify([...results]));
 }
 
 /** Runs jobs in a process of their own, until the first that does not end. */
@@ -190,11 +196,6 @@ async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void)
 
 function progress(what: string, done: number, all: number): void {
   if (process.stdout.isTTY || done % 20 === 0 || done === all) console.log(`${done} of ${all} ${what}`);
-}
-
-function save(): void {
-  mkdirSync(join(RESULTS, '..'), { recursive: true });
-  writeFileSync(RESULTS, JSON.stringify([...results]));
 }
 
 /** Reports what was tried until now. */
