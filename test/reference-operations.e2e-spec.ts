@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
 import { furtherRoutes } from './support/further-routes.js';
-import { examplesOf, type Operation, operations, reference } from './support/reference.js';
-import { existingPath, fill, send, validBody } from './support/requests.js';
+import { examplesOf, type Operation, operations } from './support/reference.js';
+import { existingPath, fieldsOf, fill, isFillable, send, validBody } from './support/requests.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('the security in the reference on %s', (store) => {
@@ -71,21 +71,15 @@ const MINUTE = 60_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const ALL = operations.map((each) => [each.method, each.path, each] as const);
-/** The providers of social login have their own tests, and a post of a user is not created by its path. */
-const CALLABLE = ALL.filter(([, path]) => !/\{provider\}|\{pid\}/.test(path));
+/** The providers of social login have their own tests. */
+const OWN = ALL.filter(([, path]) => !path.includes('{provider}'));
+const FILLABLE = OWN.filter(([, path]) => isFillable(path));
 
 /** A stream that is accepted would not end. */
 const finite = (url: string) => (url.endsWith('/stream') ? `${url}?last_event_id=x` : url);
 
 const isTaking = (header: string) => (operation: Operation) =>
   operation.operation.parameters?.some(({ name }: any) => name === header) === true;
-
-/** The schema of the body. */
-function inputOf({ requestBody }: Operation['operation']): { properties: any; required: string[] } {
-  const { $ref = '' } = requestBody.content['application/json'].schema;
-  const { properties = {}, required = [] } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
-  return { properties, required };
-}
 
 describe.each(STORES)('every operation on %s', (store) => {
   let api: TestApi;
@@ -147,14 +141,14 @@ describe.each(STORES)('every operation on %s', (store) => {
   );
 
   it.each(
-    CALLABLE.flatMap(([method, path, operation]) =>
+    OWN.flatMap(([method, path, operation]) =>
       LACKS.filter((lack) =>
         examplesOf(operation, 'FORBIDDEN').some(({ error }) => error.message.startsWith(lack)),
       ).map((lack) => [lack, method, path, operation] as const),
     ),
   )('has the example "%s" of FORBIDDEN: %s %s', async (lack, method, path, operation) => {
     const { requestBody } = operation.operation;
-    const { password: _, ...body }: any = requestBody?.required ? validBody(operation.operation) : {};
+    const { password: _, ...body } = requestBody?.required ? validBody(operation.operation) : {};
     const isAboutKeys = lack === LACKS[1];
     const [readKey] = keys;
     // Below `/auth/`, no scope suffices.
@@ -171,10 +165,10 @@ describe.each(STORES)('every operation on %s', (store) => {
     }
   });
 
-  it.each(CALLABLE.filter(([, , { operation }]) => operation.requestBody?.required))(
+  it.each(FILLABLE.filter(([, , { operation }]) => operation.requestBody?.required))(
     'reports each field that is missing or has the wrong type: %s %s',
     async (method, path, { operation }) => {
-      const { properties, required } = inputOf(operation);
+      const { properties, required } = fieldsOf(operation);
       const url = await existingPath(api, path, staff);
       const valid = validBody(operation);
       const isObject = (name: string) => [properties[name].type].flat().includes('object');
@@ -198,11 +192,11 @@ describe.each(STORES)('every operation on %s', (store) => {
     },
   );
 
-  it.each(CALLABLE.filter(([, , each]) => isTaking('Idempotency-Key')(each)))(
+  it.each(FILLABLE.filter(([, , each]) => isTaking('Idempotency-Key')(each)))(
     'repeats its response for a key: %s %s',
     async (method, path, { operation }) => {
       const headers = { ...staff, 'idempotency-key': randomUUID() };
-      const body = operation.requestBody ? validBody(operation) : {};
+      const body = validBody(operation);
       const url = await existingPath(api, path, staff);
       const first = await send(api, method, url, body, headers);
       const second = await send(api, method, url, body, headers);
@@ -215,7 +209,7 @@ describe.each(STORES)('every operation on %s', (store) => {
     },
   );
 
-  it.each(CALLABLE.filter(([, , each]) => isTaking('If-None-Match')(each)))(
+  it.each(FILLABLE.filter(([, , each]) => isTaking('If-None-Match')(each)))(
     'is not sent again to who has it: %s %s',
     async (_, path) => {
       const url = await existingPath(api, path, staff);
@@ -231,7 +225,7 @@ describe.each(STORES)('every operation on %s', (store) => {
     },
   );
 
-  it.each(CALLABLE.filter(([method]) => method === 'GET'))(
+  it.each(FILLABLE.filter(([method]) => method === 'GET'))(
     'also answers HEAD, and with or without a slash at the end: %s %s',
     async (_, path) => {
       const url = await existingPath(api, path, staff);
@@ -252,12 +246,12 @@ describe.each(STORES)('every operation on %s', (store) => {
       ([status, { headers }]) => status.startsWith('2') && headers?.ETag,
     );
 
-  it.each(CALLABLE.filter(([method, , each]) => method !== 'GET' && isTagged(each)))(
+  it.each(FILLABLE.filter(([method, , each]) => method !== 'GET' && isTagged(each)))(
     'sends the tag of the next read: %s %s',
     async (method, path, { operation }) => {
       const url = await existingPath(api, path, staff);
       const before = method === 'POST' ? undefined : await api.get(url, staff);
-      const reply = await send(api, method, url, operation.requestBody ? validBody(operation) : {}, staff);
+      const reply = await send(api, method, url, validBody(operation), staff);
       const next = await api.get(reply.headers['location'] ?? url, staff);
 
       expect(reply.headers['etag']).toMatch(/^".+"$/);
@@ -266,7 +260,7 @@ describe.each(STORES)('every operation on %s', (store) => {
     },
   );
 
-  it.each(CALLABLE.filter(([method]) => method === 'GET'))(
+  it.each(FILLABLE.filter(([method]) => method === 'GET'))(
     'says who may keep it: %s %s',
     async (_, path, { operation }) => {
       const url = finite(await existingPath(api, path, staff));

@@ -178,11 +178,15 @@ async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void)
     execArgv: ['--no-warnings'],
     env: { ...process.env, MUTANT: String(jobs[0]!.fault) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // A group of its own, which ends with all that it has started.
+    detached: true,
   });
+  const kill = () => killGroup(worker.pid!);
+  process.once('exit', kill);
   let timer: NodeJS.Timeout | undefined;
   const restart = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => worker.kill('SIGKILL'), HANGS);
+    timer = setTimeout(kill, HANGS);
   };
   worker.on('message', (message: 'ready' | 'alive' | Outcome) => {
     restart();
@@ -192,6 +196,16 @@ async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void)
   restart();
   await once(worker, 'exit');
   clearTimeout(timer);
+  process.off('exit', kill);
+  kill();
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All its processes have ended.
+  }
 }
 
 function progress(what: string, done: number, all: number): void {

@@ -5,14 +5,18 @@ import { type Operation, operations, reference } from './reference.js';
 /** A path with an id, which may not exist, for each parameter. */
 export const fill = (path: string, id = '1'): string => path.replaceAll(/\{\w+\}/g, id);
 
-/** Returns a body that an operation accepts, from its schema in the OpenAPI document. */
-export function validBody({ requestBody }: Operation['operation']): object {
-  const { $ref = '' } = requestBody.content['application/json'].schema;
-  const { properties = {} } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, validValue(name, schema)]),
-  );
+/** The fields of the body of an operation, and those that it requires. */
+export function fieldsOf({ requestBody }: Operation['operation']): { properties: any; required: string[] } {
+  const { $ref = '' } = requestBody?.content['application/json']?.schema ?? {};
+  const { properties = {}, required = [] } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
+  return { properties, required };
 }
+
+/** Returns a body that an operation accepts, from its schema in the OpenAPI document. */
+export const validBody = (operation: Operation['operation']): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(operation).properties).map(([name, schema]) => [name, validValue(name, schema)]),
+  );
 
 function validValue(name: string, { type, enum: words, format, pattern, minimum, example }: any): unknown {
   const types = new Set([type].flat());
@@ -26,6 +30,18 @@ function validValue(name: string, { type, enum: words, format, pattern, minimum,
   if (name === 'phone') return '+44 20 7946 0000';
   if (types.has('string')) return 'Some words';
   return minimum ?? 1;
+}
+
+/** Whether {@link existingPath} can fill a path: what follows its first parameter can be created there. */
+export function isFillable(path: string): boolean {
+  const [, ...further] = path.matchAll(/\/\{\w+\}/g);
+  return further.every(({ index }) => creationIn(path.slice(0, index)) !== undefined);
+}
+
+/** The operation that creates a resource in a collection. */
+function creationIn(collection: string): Operation | undefined {
+  const pattern = withoutNames(collection);
+  return operations.find(({ method, path }) => method === 'POST' && withoutNames(path) === pattern);
 }
 
 /**
@@ -48,8 +64,7 @@ export async function existingPath(
   return existing;
 
   async function createIn(template: string, url: string): Promise<string | number> {
-    const pattern = withoutNames(template);
-    const creation = operations.find((each) => each.method === 'POST' && withoutNames(each.path) === pattern);
+    const creation = creationIn(template);
     // A passkey is created by an authenticator.
     if (!creation || template === '/auth/passkeys') return 1;
     const { status, body, text } = await send(api, 'POST', url, validBody(creation.operation), headers);
