@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Order } from '../src/orders/order.entity.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { send } from './support/requests.js';
 import { STORES } from './support/stores.js';
+import { startDuring } from './support/until-blocked.js';
 
 describe.each(STORES)('an order of an account on %s', (store) => {
   let api: TestApi;
@@ -77,6 +79,18 @@ describe.each(STORES)('an order of an account on %s', (store) => {
     const { id, payload } = body.orders[0];
     expect((await api.get(`/v1/orders/${id}`, staff)).body.data.payload).toEqual(payload);
     expect(await api.get(`/v1/orders/${id}`, ada)).toBeError('NOT_FOUND');
+  });
+
+  it('is not created for an account that is deleted meanwhile', async () => {
+    const max = await login('max');
+    const { id } = (await api.get('/auth/me/', max)).body;
+    const accounts = api.app.get(AccountsService, { strict: false });
+    const remove = async () => accounts.remove((await accounts.lock(id))!);
+    const before = (await api.get('/v1/orders', staff)).body.meta.total;
+
+    expect(await startDuring([api, store], remove, () => order({}, max))).toBeError('UNAUTHENTICATED');
+
+    expect((await api.get('/v1/orders', staff)).body.meta.total).toBe(before);
   });
 
   it('is read and created by API keys with the scope for it', async () => {
