@@ -165,6 +165,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
   it.each([
     ['a client error', 'refused', 'CONFLICT'],
+    ['a bad request', 'unreadable', 'MALFORMED_REQUEST'],
     ['an internal error', 'broken', 'INTERNAL_ERROR'],
   ] as const)('keeps no record after %s, and rolls the writes back', async (_, how, code) => {
     const [before, recorded, key] = [await tickets(), await records(), withKey()];

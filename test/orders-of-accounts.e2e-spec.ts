@@ -93,6 +93,14 @@ describe.each(STORES)('an order of an account on %s', (store) => {
     expect((await api.get('/v1/orders', staff)).body.meta.total).toBe(before);
   });
 
+  it('is unavailable, and not refused, while its table is lost', async () => {
+    await api.rows.execute('ALTER TABLE orders RENAME TO gone');
+    const reply = await order({}, ada);
+    await api.rows.execute('ALTER TABLE gone RENAME TO orders');
+
+    expect(reply).toBeError('SERVICE_UNAVAILABLE');
+  });
+
   it('is read and created by API keys with the scope for it', async () => {
     const keyOf = async (scope: string) =>
       bearer((await api.post('/auth/api-keys/', { name: 'A', scope }, ada)).body.data.key);

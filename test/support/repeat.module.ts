@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import {
+  BadRequestException,
   Body,
   type CallHandler,
   Controller,
@@ -67,6 +68,7 @@ class RepeatController {
   async failing(@Param('how') how: string, @Body() body: { fail?: boolean }): Promise<{ id: number }> {
     const id = await this.write();
     if (body.fail && how === 'refused') throw new AppError('CONFLICT', 'Refused after a write');
+    if (body.fail && how === 'unreadable') throw new BadRequestException('Unreadable after a write');
     if (body.fail) throw new Error('A fault after a write');
     return { id };
   }
