@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -165,7 +166,6 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
   it.each([
     ['a client error', 'refused', 'CONFLICT'],
-    ['a bad request', 'unreadable', 'MALFORMED_REQUEST'],
     ['an internal error', 'broken', 'INTERNAL_ERROR'],
   ] as const)('keeps no record after %s, and rolls the writes back', async (_, how, code) => {
     const [before, recorded, key] = [await tickets(), await records(), withKey()];
@@ -174,6 +174,25 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect([await tickets(), await records()]).toEqual([before, recorded]);
     expect(await api.post(`/v1/repeats/failing/${how}`, {}, key)).toHaveStatus(201);
     expect([await tickets(), await records()]).toEqual([before + 1, recorded + 1]);
+  });
+
+  it('keeps no record of an error that the handler sends itself', async () => {
+    const [before, recorded, key] = [await tickets(), await records(), withKey()];
+    for (let n = 0; n < 2; n++) {
+      const reply = await api.post('/v1/repeats/answering', {}, key);
+      expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([400, undefined]);
+    }
+    expect([await tickets(), await records()]).toEqual([before, recorded]);
+  });
+
+  it('is for JSON, text or nothing: a stream is an error that says so, and nothing is written', async () => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+    const before = await tickets();
+
+    expect(await api.post('/v1/repeats/streaming', {}, withKey())).toBeError('INTERNAL_ERROR');
+
+    expect(log.mock.calls[0]![0].err.message).toContain('must respond with JSON, text or nothing');
+    expect(await tickets()).toBe(before);
   });
 
   it.each([

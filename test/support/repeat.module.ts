@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import {
-  BadRequestException,
   Body,
   type CallHandler,
   Controller,
@@ -14,6 +13,7 @@ import {
   Post,
   Req,
   Res,
+  StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
@@ -68,7 +68,6 @@ class RepeatController {
   async failing(@Param('how') how: string, @Body() body: { fail?: boolean }): Promise<{ id: number }> {
     const id = await this.write();
     if (body.fail && how === 'refused') throw new AppError('CONFLICT', 'Refused after a write');
-    if (body.fail && how === 'unreadable') throw new BadRequestException('Unreadable after a write');
     if (body.fail) throw new Error('A fault after a write');
     return { id };
   }
@@ -89,6 +88,22 @@ class RepeatController {
   text(@Res({ passthrough: true }) reply: FastifyReply): string {
     reply.type('application/xml');
     return `<at>${performance.now()}</at>`;
+  }
+
+  /** Writes, and responds with an error that it does not throw. */
+  @Post('answering')
+  @Idempotent()
+  async answering(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ id: number }> {
+    reply.status(400);
+    return { id: await this.write() };
+  }
+
+  /** Responds with what cannot be stored. */
+  @Post('streaming')
+  @Idempotent()
+  async streaming(): Promise<StreamableFile> {
+    await this.write();
+    return new StreamableFile(Buffer.from('x'));
   }
 
   /** Sets a header, and then makes the idempotency record fail. */
