@@ -128,6 +128,19 @@ ifEmbedded(describe)('a backup of the embedded database', () => {
     await restored.stop();
   });
 
+  it('says when there is no database, or no folder for the copy', async () => {
+    const early = await run(backup);
+    expect([early.code, early.output]).toEqual([
+      1,
+      expect.stringContaining(`There is no database in ${data}`),
+    ]);
+
+    await (await start()).stop();
+    const lost = join(data, 'none', 'backup.sqlite');
+    const { code, output } = await run(lost);
+    expect([code, output]).toEqual([1, expect.stringContaining(`There is no folder ${join(data, 'none')}`)]);
+  });
+
   it('never replaces a file', async () => {
     await (await start()).stop();
     writeFileSync(backup, 'Something else');

@@ -11,6 +11,7 @@ import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 /** Longer than an access token is valid, in milliseconds. */
+const DAY = 24 * 3_600_000;
 const LATER = 31 * 60_000;
 
 describe.each(STORES)('open connections whose credential ends, on %s', (store) => {
@@ -59,6 +60,19 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     expect(ended.flatMap(({ events }) => events)).toEqual([]);
     expect(await api.get('/v1/events/stream', ada)).toBeError('TOKEN_NOT_VALID');
     for (const stream of [anonymous, ofEve]) stream.close();
+    api.moveClock(0);
+  });
+
+  it('close the stream of a session whose time is over', async () => {
+    const watch = api.app.get(CredentialWatch, { strict: false });
+    const stream = await follow((await api.accounts.session('eve@example.com')).cookie);
+    await watch.checkAll();
+    expect(stream.isOver).toBe(false);
+
+    // It has not reached its longest time, of 90 days, but was not used.
+    api.moveClock(60 * DAY);
+    await watch.checkAll();
+    await until('the stream has ended', () => stream.isOver);
     api.moveClock(0);
   });
 

@@ -184,6 +184,17 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(other.cookie)).toHaveStatus(200);
     });
 
+    it('keeps the cookie of a session that could not be ended', async () => {
+      await logIn();
+      await api.rows.execute('ALTER TABLE audit_entries RENAME TO gone');
+      const reply = await logOut(session.headers);
+      await api.rows.execute('ALTER TABLE gone RENAME TO audit_entries');
+
+      expect(reply).toBeError('SERVICE_UNAVAILABLE');
+      expect(reply.headers).not.toHaveProperty('set-cookie');
+      expect(await show(session.cookie)).toHaveStatus(200);
+    });
+
     it('rejects a session that has ended, and tokens', async () => {
       await logIn();
       const { access } = await api.accounts.login(email);
