@@ -198,7 +198,7 @@ describe.each(STORES)('security events on %s', (store) => {
     expect(await requestLine(requestId)).toMatchObject(request);
   });
 
-  it('include a social login of an inactive account', async () => {
+  it('include the logins of inactive accounts, by a provider and by a password', async () => {
     const ownStore = await createStore(store);
     const publicUrl = 'https://api.example.com';
     const google = await Google.start(`${publicUrl}/auth/social/google/callback/`);
@@ -207,16 +207,28 @@ describe.each(STORES)('security events on %s', (store) => {
     const own = await Service.start({ ...environment, LOG_LEVEL: 'info' });
     const visitor = new Visitor(siteOf(own, publicUrl));
     expect(await visitor.logIn('google', 'grace')).toHaveStatus(200);
-    const parameters = ['deactivate', 'grace@private.example'];
-    expect(await runCommand('account', parameters, { environment: ownStore.environment })).toMatchObject({
-      code: 0,
-    });
+    const account = { email: 'ida@private.example', name: 'Ida', password: 'first programmer' };
+    const post = (path: string) =>
+      own.fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(account),
+      });
+    expect((await post('/auth/register/')).status).toBe(201);
+    for (const email of ['grace@private.example', account.email]) {
+      const command = await runCommand('account', ['deactivate', email], {
+        environment: ownStore.environment,
+      });
+      expect(command).toMatchObject({ code: 0 });
+    }
 
     expect(await visitor.logIn('google', 'grace')).toHaveStatus(401);
+    expect((await post('/auth/login/')).status).toBe(401);
 
     const logged = { msg: 'Security event', event: 'login_failed', reason: 'inactive' };
-    await until('it is logged', () => own.log.some((line: any) => line.reason === 'inactive'));
-    expect(own.log).toContainEqual(expect.objectContaining(logged));
+    const found = () => own.log.filter((line: any) => line.reason === 'inactive');
+    await until('both are logged', () => found().length === 2);
+    for (const line of found()) expect(line).toMatchObject(logged);
     await own.end();
     await google.stop();
     await ownStore.remove();
