@@ -76,6 +76,8 @@ const {
 const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
 const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
 const open = faults.filter((fault) => isOpen(fault));
+/** Each gets a process of its own. */
+const doubtful = new Set<Fault>();
 
 const copy = CopyOfProject.untilExit();
 symlinkSync(resolve('dist'), join(copy.folder, 'dist'));
@@ -140,32 +142,38 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
   };
 }
 
-/** Takes the next faults that one process can try: what is decided when modules are loaded needs its own. */
+/** Takes the next faults that one process can try. What is decided when modules are loaded needs its own. */
 function take(queue: Fault[]): Fault[] {
-  const own = queue.slice(0, BATCH).findIndex(({ isStatic }) => isStatic);
+  const own = queue.slice(0, BATCH).findIndex((fault) => fault.isStatic || doubtful.has(fault));
   return queue.splice(0, own === -1 ? BATCH : own || 1);
 }
 
-/** @returns what comes again, because a fault before it did not end */
+/** @returns what comes again: what follows a fault that did not end, and what was tried in a process that was spoiled */
 async function tryBatch(batch: readonly Fault[], reaching: (fault: Fault) => string[]): Promise<Fault[]> {
-  const keys: string[] = [];
+  let tried = 0;
+  const again: Fault[] = [];
   const jobs = batch.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
   await work(jobs, ({ job, failed }) => {
     if (job.fault !== NONE) {
-      const { key } = faults[job.fault]!;
-      keys.push(key);
-      record(key, { caught: failed !== undefined, by: failed ?? `${job.files.length} files` });
+      tried++;
+      record(faults[job.fault]!, {
+        caught: failed !== undefined,
+        by: failed ?? `${job.files.length} files`,
+      });
     } else if (failed !== undefined && batch.length > 1) {
-      // The process was spoiled. What one fault decides when modules are loaded stays so, too, and proves nothing.
-      for (const key of keys) if (results.get(key)!.caught) results.delete(key);
+      again.push(...batch.slice(0, tried).filter(({ key }) => results.get(key)!.caught));
     }
   });
-  const hanging = batch[keys.length];
-  if (hanging) record(hanging.key, { caught: true, by: 'no end' });
-  return batch.slice(keys.length + 1);
+  const hanging = batch[tried];
+  if (hanging) record(hanging, { caught: true, by: 'no end' });
+  for (const fault of again) {
+    results.delete(fault.key);
+    doubtful.add(fault);
+  }
+  return [...batch.slice(tried + 1), ...again];
 }
 
-function record(key: string, result: Result): void {
+function record({ key }: Fault, result: Result): void {
   results.set(key, result);
   mkdirSync(dirname(RESULTS), { recursive: true });
   writeFileSync(RESULTS, JSON.stringify([...results]));
