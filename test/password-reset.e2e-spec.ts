@@ -207,6 +207,19 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await api.accounts.login('victim@example.com', NEW_PASSWORD)).toHaveProperty('access');
   });
 
+  it('sends a token that completes no login with a second factor', async () => {
+    const email = 'factor@example.com';
+    const { headers } = await register(email);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    const confirmed = await api.post('/auth/mfa/totp/confirm/', { code: totp }, headers);
+    const [code] = confirmed.body.recovery_codes;
+    const complete = (mfa_token: string) => api.post('/auth/login/', { mfa_token, code });
+
+    expect(await complete(await tokenFor(email))).toBeError('UNAUTHENTICATED');
+    expect(await complete((await login(email, PASSWORD)).body.mfa_token)).toHaveStatus(200);
+  });
+
   it('removes what was added while the address was not verified, also after it was', async () => {
     const email = 'late@example.com';
     const { id, headers } = await register(email);
