@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { startApi } from './support/api.js';
 import { runCommand } from './support/command.js';
@@ -97,6 +98,12 @@ describe.each(STORES)('security events on %s', (store) => {
     await add('code_failed', send('POST', '/auth/mfa/totp/confirm/', { code: '000000' }, bearer), {
       accountId: body.id,
     });
+    const { secret } = (await send('POST', '/auth/mfa/totp/', {}, bearer)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    await add('factor_changed', send('POST', '/auth/mfa/totp/confirm/', { code }, bearer), {
+      accountId: body.id,
+      reason: 'TOTP on',
+    });
     await send('POST', '/auth/refresh/', { refresh: tokens.refresh });
     await add('refresh_reused', send('POST', '/auth/refresh/', { refresh: tokens.refresh }), {
       accountId: body.id,
@@ -112,8 +119,8 @@ describe.each(STORES)('security events on %s', (store) => {
     expect((await untilEvent(throttled.id)).map(({ event }) => event)).toContain('login_throttled');
 
     const text = JSON.stringify(service.log);
-    const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access];
-    for (const secret of secrets) expect(text).not.toContain(secret);
+    const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access, secret];
+    for (const each of secrets) expect(text).not.toContain(each);
   });
 
   it('do not include what is refused for another reason than a missing right', async () => {
