@@ -19,6 +19,11 @@ export const operations: readonly Operation[] = Object.entries<any>(reference.pa
   Object.entries<any>(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
+const OWN_TAGS = new Set(['Posts', 'Users', 'Orders', 'Events', 'Webhooks', 'Audit', 'Accounts', 'Health']);
+
+/** Those of the service itself. Modules that a team adds may have other ids, headers and formats. */
+export const ownOperations = operations.filter(({ operation }) => OWN_TAGS.has(operation.tags[0]));
+
 /** The example bodies of a code: for `NOT_FOUND`, the examples `NOT_FOUND`, `NOT_FOUND_2` and so on. */
 export function examplesOf({ operation }: Operation, code: ErrorCode): any[] {
   const examples = operation.responses[ERRORS[code].status]?.content?.['application/json']?.examples ?? {};
