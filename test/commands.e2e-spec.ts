@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -99,6 +99,14 @@ ifEmbedded(describe)('a command without a database', () => {
       ),
     ]);
     expect(existsSync(file())).toBe(false);
+  });
+
+  it('says so for an empty file, too', async () => {
+    writeFileSync(file(), '');
+
+    const { code, output } = await run('audit');
+
+    expect([code, output]).toEqual([1, expect.stringContaining('There is no database yet')]);
   });
 
   it.each([
