@@ -279,6 +279,18 @@ describe.each(STORES)('old events on %s', (store) => {
     await api.stop();
   });
 
+  it('stay private when their type no longer is', async () => {
+    const api = await startApi(store, {}, [FixtureModule]);
+    await api.samples.create();
+    await api.samples.create();
+    const { data } = (await api.get('/v1/events')).body;
+    const position = Number(data[0].id.split('-')[1]);
+    await api.rows.execute('UPDATE events SET is_private = TRUE WHERE position = :position', { position });
+
+    expect((await api.get('/v1/events')).body.data).toEqual([data[1]]);
+    await api.stop();
+  });
+
   it('are kept when what must happen before a purge fails, which the purge reports', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
     await api.samples.create();
