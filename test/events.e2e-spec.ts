@@ -280,9 +280,10 @@ describe.each(STORES)('old events on %s', (store) => {
   });
 
   it('stay private when their type no longer is', async () => {
-    const api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
-    await api.samples.create();
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
+    await api.accounts.register('ada@example.com');
+    const ada = bearer((await api.accounts.login('ada@example.com')).access);
+    for (const text of ['A', 'B']) await api.post('/v1/samples', { text }, ada);
     const { data } = (await api.get('/v1/events')).body;
     const position = Number(data[0].id.split('-')[1]);
     await api.rows.execute('UPDATE events SET is_private = TRUE WHERE position = :position', { position });
