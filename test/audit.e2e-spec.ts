@@ -248,7 +248,9 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect((await entries(`account_id=${adaId}`))[0]).toMatchObject({ address: '127.0.0.1' });
   });
 
-  it('is readable page by page, and by account and subject', async () => {
+  it('is readable by staff, page by page, and by account and subject', async () => {
+    expect(await api.get('/v1/audit')).toBeError('UNAUTHENTICATED');
+    expect(await api.get('/v1/audit', ada)).toBeError('FORBIDDEN');
     expect(await api.get('/v1/audit?cursor=x', staff)).toBeError('INVALID_CURSOR');
     const all = await entries();
 

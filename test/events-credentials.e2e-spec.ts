@@ -10,8 +10,8 @@ import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
-/** Longer than an access token is valid, in milliseconds. */
 const DAY = 24 * 3_600_000;
+/** Longer than an access token is valid, in milliseconds. */
 const LATER = 31 * 60_000;
 
 describe.each(STORES)('open connections whose credential ends, on %s', (store) => {

@@ -88,6 +88,20 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     settle.mockRestore();
   };
 
+  it('are accessible to staff only', async () => {
+    await api.accounts.register('ada@example.com');
+    const ada = bearer((await api.accounts.login('ada@example.com')).access);
+    for (const path of ['/v1/webhooks', '/v1/webhooks/1', '/v1/webhooks/1/deliveries']) {
+      expect(await api.get(path)).toBeError('UNAUTHENTICATED');
+      expect(await api.get(path, ada)).toBeError('FORBIDDEN');
+    }
+    for (const path of ['', '/1/test', '/1/rotate-secret', '/1/deliveries/1/redeliver']) {
+      expect(await api.post(`/v1/webhooks${path}`, {}, ada)).toBeError('FORBIDDEN');
+    }
+    expect(await api.patch('/v1/webhooks/1', {}, ada)).toBeError('FORBIDDEN');
+    expect(await api.delete('/v1/webhooks/1', ada)).toBeError('FORBIDDEN');
+  });
+
   it('are stored by no cache', async () => {
     const reply = await api.post(
       '/v1/webhooks',
