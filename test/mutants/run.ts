@@ -2,7 +2,7 @@
  * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
  * reach the place of each on SQLite, until one fails: at most twenty test files. Each fault that survives shows a test
  * that is missing, or is listed in survivors.json: `equivalent` with a sentence that says why nobody can notice it,
- * `noticedElsewhere` with the test that fails, in another process or on PostgreSQL.
+ * `noticedElsewhere` with the check that fails, or with the test that fails in another process or on PostgreSQL.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { choose, type Fault, faultsIn, plant } from './plant.ts';
-import { type Job, NONE, type Outcome } from './protocol.ts';
+import type { Job, Outcome } from './worker.ts';
 
 const ROOMS = [
   'posts',
@@ -32,8 +32,8 @@ const BATCH = 20;
 /** How many test files try a fault: those most about its source file for their time, and those most about it. */
 const QUICK = 12;
 const THOROUGH = 8;
-/** Processes that try faults side by side: tests often wait. */
-const WORKERS = [0, 1, 2, 3, 4, 5];
+/** Processes that try faults side by side, because tests often wait; more of them make tests fail on two cores. */
+const WORKERS = [0, 1, 2];
 /** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
 const HANGS = 180_000;
 
@@ -108,7 +108,7 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
     exclude: ['test/{extra,recipes,system}/**', 'test/jest/**', 'test/mutants/**'],
   });
   const outcomes: Outcome[] = [];
-  const jobs = files.map((file) => ({ fault: NONE, files: [file] }));
+  const jobs = files.map((file) => ({ files: [file] }));
   await Promise.all(
     WORKERS.map((n) =>
       work(
@@ -154,7 +154,7 @@ async function tryBatch(batch: readonly Fault[], reaching: (fault: Fault) => str
   const again: Fault[] = [];
   const jobs = batch.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
   await work(jobs, ({ job, failed }) => {
-    if (job.fault !== NONE) {
+    if (job.fault !== undefined) {
       tried++;
       record(faults[job.fault]!, {
         caught: failed !== undefined,
@@ -184,7 +184,7 @@ async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void)
   if (jobs.length === 0) return;
   const worker: ChildProcess = fork(join(copy.folder, 'test/mutants/worker.ts'), {
     execArgv: ['--no-warnings'],
-    env: { ...process.env, MUTANT: String(jobs[0]!.fault) },
+    env: { ...process.env, ...(jobs[0]!.fault !== undefined && { MUTANT: String(jobs[0]!.fault) }) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // A group of its own, which ends with all that it has started.
     detached: true,

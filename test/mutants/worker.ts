@@ -5,7 +5,21 @@
 import { runCLI } from 'jest';
 import { PROJECT, RUN } from '../../jest.config.ts';
 import setUp, { tearDown } from '../jest/global-setup.ts';
-import { type Job, NONE, type Outcome } from './protocol.ts';
+
+export interface Job {
+  /** The number of the fault; none is planted without it. */
+  readonly fault?: number;
+  readonly files: readonly string[];
+}
+
+export interface Outcome {
+  readonly job: Job;
+  /** The first file with a failure. */
+  readonly failed: string | undefined;
+  /** The faults whose places the files have reached. */
+  readonly reached: readonly number[];
+  readonly seconds: number;
+}
 
 const { globalSetup: _, globalTeardown: __, ...project } = PROJECT;
 const config = {
@@ -17,7 +31,8 @@ const config = {
   testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts'],
 };
 const reached = new Set<number>();
-let planted = Number(process.env['MUTANT'] ?? NONE);
+// Also while the application is loaded.
+let planted = process.env['MUTANT'] === undefined ? undefined : Number(process.env['MUTANT']);
 Object.assign(globalThis, { isPlanted: (n: number) => reached.add(n) && n === planted });
 
 const watch = { watch: false, watchAll: false } as Parameters<typeof tearDown>[0];
@@ -32,7 +47,7 @@ async function run(jobs: readonly Job[]): Promise<void> {
   let noticing: string | undefined;
   for (const job of jobs) noticing = (await tryOne(job)) ?? noticing;
   // In a process that a fault has spoiled, the file fails without one, too.
-  if (noticing !== undefined && planted !== NONE) await tryOne({ fault: NONE, files: [noticing] });
+  if (noticing !== undefined && planted !== undefined) await tryOne({ files: [noticing] });
   await tearDown(watch);
   process.exit(0);
 }
