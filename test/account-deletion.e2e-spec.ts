@@ -173,8 +173,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     };
     const logins = [];
     for (const email of ['one@example.com', 'two@example.com']) {
-      await own.accounts.register(email);
-      const headers = bearer((await own.accounts.login(email)).access);
+      const headers = await own.accounts.member(email);
       await own.post('/v1/tickets', { email }, { ...headers, 'idempotency-key': 'k' });
       logins.push(headers);
     }
@@ -195,11 +194,8 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
 
   it('keeps what others may refer to, without an owner', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    await own.accounts.register('buyer@example.com');
-    const buyer = bearer((await own.accounts.login('buyer@example.com')).access);
-    await own.accounts.register('staff@example.com');
-    await own.accounts.admin().setStaff('staff@example.com', true);
-    const staff = bearer((await own.accounts.login('staff@example.com')).access);
+    const buyer = await own.accounts.member('buyer@example.com');
+    const staff = await own.accounts.staff();
     await own.post('/v1/tickets', { item: 'Tea' }, { ...buyer, 'idempotency-key': 'k' });
 
     const removed = await own.send({
@@ -274,8 +270,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     for (let round = 0; round < 5; round++) {
       const email = `busy${round}@example.com`;
-      await own.accounts.register(email);
-      const headers = bearer((await own.accounts.login(email)).access);
+      const headers = await own.accounts.member(email);
       const gone = new AbortController();
       const removed = own
         .send({

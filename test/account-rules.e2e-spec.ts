@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import argon2 from 'argon2';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Receiver } from './support/receiver.js';
 import { ANY_STORE, STORES } from './support/stores.js';
@@ -63,8 +63,7 @@ describe.each(STORES)('texts of 60 kB in calls of accounts on %s', (store) => {
   let headers: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store);
-    await api.accounts.register('ada@example.com');
-    headers = bearer((await api.accounts.login('ada@example.com')).access);
+    headers = await api.accounts.member('ada@example.com');
   });
   afterAll(() => api.stop());
 
@@ -177,8 +176,7 @@ describe.each(STORES)('e-mail addresses on %s', (store) => {
   });
 
   it('are refused in a change of address, and by operators', async () => {
-    await api.accounts.register('change@example.com');
-    const headers = bearer((await api.accounts.login('change@example.com')).access);
+    const headers = await api.accounts.member('change@example.com');
     for (const [, new_email] of refused) {
       const reply = await api.post('/auth/email/change/', { new_email, password: PASSWORD }, headers);
       expect(reply).toBeError('VALIDATION_ERROR', ['new_email']);

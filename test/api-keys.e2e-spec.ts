@@ -193,8 +193,7 @@ describe.each(STORES)('API keys on %s', (store) => {
   it('of others, and malformed ids, are 404', async () => {
     const { id } = (await create()).body.data;
     const other = `stranger${count}@example.com`;
-    await api.accounts.register(other);
-    const theirs = bearer((await api.accounts.login(other)).access);
+    const theirs = await api.accounts.member(other);
     for (const [path, caller] of [
       [String(id), theirs],
       ['abc', headers],
@@ -250,8 +249,7 @@ describe.each(STORES)('API keys on %s', (store) => {
 describe('an API key in open mode', () => {
   it('is not looked at, so its scope does not apply', async () => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    await api.accounts.register('ada@example.com');
-    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const headers = await api.accounts.member('ada@example.com');
     const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
     const sample = { text: 'A' };
     expect(await api.post('/v1/samples', sample, bearer(key))).toHaveStatus(201);

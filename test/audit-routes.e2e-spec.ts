@@ -63,9 +63,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
       WRITE_ACCESS: 'authenticated',
     };
     api = await startApi(store, settings, [FixtureModule]);
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    staff = await api.accounts.staff();
   });
   afterEach(() => api.moveClock(0));
   afterAll(() => Promise.all([api.stop(), mails.stop(), github.stop()]));

@@ -10,7 +10,7 @@ import { Changes } from '../src/platform/changes/index.js';
 import { AppError } from '../src/platform/http/errors/errors.js';
 import { Id } from '../src/platform/http/validation/id.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { statementsOf } from './support/statements.js';
 import { STORES, type StoreName } from './support/stores.js';
@@ -178,9 +178,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     transactions = api.app.get(Transactions);
     await transactions.execute(NOTES[store]);
     await transactions.execute(`INSERT INTO audited_notes (text) VALUES ('first')`);
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    staff = await api.accounts.staff();
   });
   afterAll(() => api.stop());
 

@@ -328,9 +328,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
 describe.each(STORES)('the audit log with WRITE_ACCESS=open on %s', (store) => {
   it('records no writes for which the service did not check credentials', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    const staff = bearer((await api.accounts.login('staff@example.com')).access);
+    const staff = await api.accounts.staff();
 
     await api.post('/v1/samples', { text: 'T' });
     await api.post('/v1/samples', { text: 'T' }, staff);

@@ -56,11 +56,8 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule, NotesModule]);
-    await api.accounts.register('ada@example.com');
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    ada = bearer((await api.accounts.login('ada@example.com')).access);
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    ada = await api.accounts.member('ada@example.com');
+    staff = await api.accounts.staff();
   });
   afterAll(() => api.stop());
 

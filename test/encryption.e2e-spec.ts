@@ -11,8 +11,7 @@ const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(32)];
 const EMAIL = 'ada@example.com';
 
 async function fill(api: TestApi): Promise<string> {
-  await api.accounts.register(EMAIL);
-  const headers = bearer((await api.accounts.login(EMAIL)).access);
+  const headers = await api.accounts.member(EMAIL);
   const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);

@@ -1,7 +1,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { bearer, created, startApiOn, type TestApi } from './support/api.js';
+import { created, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { createTablesIn } from './support/fixture/database.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -45,11 +45,8 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
         FixtureModule,
       ]);
     const before = await start(source);
-    await before.accounts.register('ada@example.com');
-    await before.accounts.register('staff@example.com');
-    await before.accounts.admin().setStaff('staff@example.com', true);
-    const ada = bearer((await before.accounts.login('ada@example.com')).access);
-    const staff = bearer((await before.accounts.login('staff@example.com')).access);
+    const ada = await before.accounts.member('ada@example.com');
+    const staff = await before.accounts.staff();
     for (const text of ['First', 'Second']) created(await before.post('/v1/samples', { text }, staff));
     await before.delete('/v1/samples/2', staff);
     created(await before.post('/v1/tickets', {}, { ...staff, 'idempotency-key': 'one' }));

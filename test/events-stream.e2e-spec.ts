@@ -297,16 +297,9 @@ describe.each(STORES)('streams on %s', (store) => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/v1/events/stream`;
-    const login = async (email: string, isStaff: boolean) => {
-      await api.accounts.register(email);
-      await api.accounts.admin().setStaff(email, isStaff);
-      return bearer((await api.accounts.login(email)).access);
-    };
-    const [ada, bob, staff] = [
-      await login('ada@example.com', false),
-      await login('bob@example.com', false),
-      await login('staff@example.com', true),
-    ];
+    const { member, staff: staffMember } = api.accounts;
+    const [ada, bob] = [await member('ada@example.com'), await member('bob@example.com')];
+    const staff = await staffMember();
     const clients = await Promise.all(
       [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
     );

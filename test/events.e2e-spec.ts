@@ -174,11 +174,8 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
 describe.each(STORES)('private events on %s', (store) => {
   it('are visible to their owner and staff only', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    const login = async (email: string) => {
-      await api.accounts.register(email);
-      return bearer((await api.accounts.login(email)).access);
-    };
-    const [ada, bob] = [await login('ada@example.com'), await login('bob@example.com')];
+    const ada = await api.accounts.member('ada@example.com');
+    const bob = await api.accounts.member('bob@example.com');
     await api.post('/v1/samples', { text: 'A' }, ada);
     await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
     await api.post('/v1/tickets', {}, { ...bob, 'idempotency-key': 'b' });
@@ -281,8 +278,7 @@ describe.each(STORES)('old events on %s', (store) => {
 
   it('stay private when their type no longer is', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    await api.accounts.register('ada@example.com');
-    const ada = bearer((await api.accounts.login('ada@example.com')).access);
+    const ada = await api.accounts.member('ada@example.com');
     for (const text of ['A', 'B']) await api.post('/v1/samples', { text }, ada);
     const { data } = (await api.get('/v1/events')).body;
     const position = Number(data[0].id.split('-')[1]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { statementsOf } from './support/statements.js';
@@ -366,8 +366,7 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
   });
 
   it('belong to nobody in open mode, with credentials too', async () => {
-    await api.accounts.register('open@example.com');
-    const headers = bearer((await api.accounts.login('open@example.com')).access);
+    const headers = await api.accounts.member('open@example.com');
     const key = randomUUID();
     const { id } = (await create(api, key, { a: 1 }, headers)).data.createOrder;
 
@@ -390,10 +389,7 @@ function comparable({ status, headers }: Reply): object {
 }
 
 describe.each(STORES)('orders over GraphQL by WRITE_ACCESS on %s', (store) => {
-  const logIn = async (api: TestApi, name: string) => {
-    await api.accounts.register(`${name}@example.com`);
-    return bearer((await api.accounts.login(`${name}@example.com`)).access);
-  };
+  const logIn = (api: TestApi, name: string) => api.accounts.member(`${name}@example.com`);
 
   it('=authenticated belong to the account that created them, with its own keys', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
 import { postsOf } from './support/posts.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { STORES } from './support/stores.js';
@@ -351,10 +351,6 @@ describe.each(STORES)('writing over GraphQL on %s', (store) => {
     }
     return codes;
   };
-  const logIn = async (api: TestApi, email: string) => {
-    await api.accounts.register(email);
-    return bearer((await api.accounts.login(email)).access);
-  };
   const all = (code: string | null) => Array.from({ length: 6 }, () => code);
 
   it('is open to everyone by default', async () => {
@@ -368,13 +364,12 @@ describe.each(STORES)('writing over GraphQL on %s', (store) => {
     ['staff', 'FORBIDDEN'],
   ])('with WRITE_ACCESS=%s needs an account, and reading does not', async (mode, forUsers) => {
     const api = await startApi(store, { WRITE_ACCESS: mode });
-    const user = await logIn(api, 'user@example.com');
+    const user = await api.accounts.member('user@example.com');
 
     expect(await codesOf(api)).toEqual(all('UNAUTHENTICATED'));
     expect(await codesOf(api, user)).toEqual(all(forUsers));
     const fresh = await startApi(store, { WRITE_ACCESS: mode });
-    const staff = await logIn(fresh, 'staff@example.com');
-    await fresh.accounts.admin().setStaff('staff@example.com', true);
+    const staff = await fresh.accounts.staff();
     expect(await codesOf(fresh, staff)).toEqual(all(null));
     await fresh.stop();
     const { data } = (
@@ -386,7 +381,7 @@ describe.each(STORES)('writing over GraphQL on %s', (store) => {
 
   it('names each change in the audit log', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    const user = await logIn(api, 'user@example.com');
+    const user = await api.accounts.member('user@example.com');
     await codesOf(api, user);
     await api.accounts.admin().setStaff('user@example.com', true);
 

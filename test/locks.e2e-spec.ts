@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresStore } from '../src/platform/config/config.js';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
 import { times } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { recordedEvents } from './support/recorded-changes.js';
@@ -16,8 +16,7 @@ describe('locks on PostgreSQL', () => {
   let observer: Client;
   beforeEach(async () => {
     api = await startApi('PostgreSQL', { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    await api.accounts.register('ada@example.com');
-    headers = bearer((await api.accounts.login('ada@example.com')).access);
+    headers = await api.accounts.member('ada@example.com');
     const { url } = api.config.store as PostgresStore;
     [other, observer] = [new Client(url), new Client(url)];
     await Promise.all([other.connect(), observer.connect()]);

@@ -49,9 +49,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
 
   it('keeps every response, and what was begun goes on', async () => {
     const before = await start(source);
-    await before.accounts.register('staff@example.com');
-    await before.accounts.admin().setStaff('staff@example.com', true);
-    const staff = bearer((await before.accounts.login('staff@example.com')).access);
+    const staff = await before.accounts.staff();
     await before.accounts.register('ada@example.com');
     await before.accounts.admin().verifyEmail('ada@example.com');
     const tokens = await before.accounts.login('ada@example.com');

@@ -101,8 +101,7 @@ describe.each(STORES)('notices on %s', (store) => {
   });
 
   it('are sent to verified addresses only', async () => {
-    await api.accounts.register('unverified@example.com');
-    const headers = bearer((await api.accounts.login('unverified@example.com')).access);
+    const headers = await api.accounts.member('unverified@example.com');
     expect(await change(headers)).toHaveStatus(200);
     const count = `SELECT count(*) AS n FROM mails WHERE kind = 'notice'`;
     expect((await api.rows.one<{ n: number }>(count))!.n).toBe(0);
@@ -119,8 +118,7 @@ describe.each(STORES)('notices on %s', (store) => {
     await settle();
     expect(sent()).toBe(1);
     // The address was asked just now, so a registration with it succeeds without a mail.
-    await api.accounts.register('target@example.com');
-    const target = bearer((await api.accounts.login('target@example.com')).access);
+    const target = await api.accounts.member('target@example.com');
     expect(await api.send({ method: 'POST', url: '/auth/email/resend/', headers: target })).toBeError(
       'RATE_LIMITED',
     );

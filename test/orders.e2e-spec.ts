@@ -145,11 +145,9 @@ describe.each(STORES)('orders on %s', (store) => {
     const own = await startApi(store, { WRITE_ACCESS: access });
     const callers: Record<string, Record<string, string>> = {};
     for (const name of ['ada', 'bob', 'staff', 'other']) {
-      await own.accounts.register(`${name}@example.com`);
-      if (name === 'staff' || name === 'other') {
-        await own.accounts.admin().setStaff(`${name}@example.com`, true);
-      }
-      callers[name] = bearer((await own.accounts.login(`${name}@example.com`)).access);
+      const email = `${name}@example.com`;
+      const isStaff = name === 'staff' || name === 'other';
+      callers[name] = await (isStaff ? own.accounts.staff(email) : own.accounts.member(email));
     }
     const [owner, nonOwner] = access === 'staff' ? ['staff', 'ada'] : ['ada', 'bob'];
     const key = { 'idempotency-key': 'k' };
@@ -171,8 +169,7 @@ describe.each(STORES)('orders on %s', (store) => {
 
   it('can be created only by staff with WRITE_ACCESS=staff', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'staff' });
-    await own.accounts.register('ada@example.com');
-    const ada = bearer((await own.accounts.login('ada@example.com')).access);
+    const ada = await own.accounts.member('ada@example.com');
 
     expect(await own.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'k' })).toBeError('FORBIDDEN');
     expect((await own.get('/v1/orders', ada)).body.data).toEqual([]);

@@ -37,8 +37,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
   });
   beforeEach(async () => {
     email = `passkey${++count}@example.com`;
-    await api.accounts.register(email);
-    headers = bearer((await api.accounts.login(email)).access);
+    headers = await api.accounts.member(email);
     device = new Authenticator(ORIGIN);
   });
   afterEach(() => api.moveClock(0));
@@ -198,8 +197,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('are not registered with the challenge of another account', async () => {
     const mine = await options();
     const other = `other${count}@example.com`;
-    await api.accounts.register(other);
-    const theirs = bearer((await api.accounts.login(other)).access);
+    const theirs = await api.accounts.member(other);
     const reply = await api.post('/auth/passkeys/', { response: device.create(mine) }, theirs);
     expect(reply).toBeError('INVALID_CODE');
   });
@@ -310,8 +308,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('of another account, and malformed ids, are 404', async () => {
     const { id } = (await add()).body.data;
     const other = `stranger${count}@example.com`;
-    await api.accounts.register(other);
-    const theirs = bearer((await api.accounts.login(other)).access);
+    const theirs = await api.accounts.member(other);
     for (const [path, caller] of [
       [String(id), theirs],
       ['abc', headers],
@@ -336,8 +333,7 @@ describe('passkeys', () => {
   it('work once over two replicas', async () => {
     const api = await startApi('PostgreSQL', { PUBLIC_URL: ORIGIN });
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
-    await api.accounts.register('ada@example.com');
-    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const headers = await api.accounts.member('ada@example.com');
     const device = new Authenticator(ORIGIN);
     const { body } = await api.post('/auth/passkeys/options/', {}, headers);
     expect(await replica.post('/auth/passkeys/', { response: device.create(body) }, headers)).toHaveStatus(
@@ -358,8 +354,7 @@ describe('passkeys', () => {
     const api = await startApi(ANY_STORE, { PUBLIC_URL: 'http://127.0.0.1:4567' });
     const { body } = await api.post('/auth/passkeys/login/options/', {});
     expect(body.rpId).toBe('localhost');
-    await api.accounts.register('ada@example.com');
-    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const headers = await api.accounts.member('ada@example.com');
     const device = new Authenticator('http://localhost:4567');
     const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
     expect(await api.post('/auth/passkeys/', { response: device.create(options) }, headers)).toHaveStatus(

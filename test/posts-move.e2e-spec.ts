@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { bearer, type Reply, startApiOn, type TestApi } from './support/api.js';
+import { type Reply, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
 
@@ -26,8 +26,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
 
   it('keeps every response, and what was begun goes on', async () => {
     const before = await start(source);
-    await before.accounts.register('ada@example.com');
-    const ada = bearer((await before.accounts.login('ada@example.com')).access);
+    const ada = await before.accounts.member('ada@example.com');
     const made = async (reply: Promise<Reply>): Promise<Reply> => {
       expect([200, 201, 204]).toContain((await reply).status);
       return reply;

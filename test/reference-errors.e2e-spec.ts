@@ -96,9 +96,7 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
   beforeAll(async () => {
     api = await startApi(store);
     closed = await startApi(store, { WRITE_ACCESS: 'staff' });
-    await api.accounts.register('user@example.com');
-    await api.accounts.admin().setStaff('user@example.com', true);
-    user = bearer((await api.accounts.login('user@example.com')).access);
+    user = await api.accounts.staff('user@example.com');
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
     staff = bearer((await api.accounts.login('staff@example.com')).access);

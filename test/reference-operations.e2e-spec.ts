@@ -89,8 +89,7 @@ describe.each(STORES)('every operation on %s', (store) => {
   let keys: Record<string, string>[];
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'staff' });
-    await api.accounts.register('user@example.com');
-    user = bearer((await api.accounts.login('user@example.com')).access);
+    user = await api.accounts.member('user@example.com');
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
     staff = bearer((await api.accounts.login('staff@example.com')).access);

@@ -533,8 +533,7 @@ describe('the second factor on two replicas', () => {
   it('accepts one code and one token once', async () => {
     const api = await startApi('PostgreSQL');
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
-    await api.accounts.register('ada@example.com');
-    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const headers = await api.accounts.member('ada@example.com');
     const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
     const code = (offset: number) =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
@@ -54,9 +54,7 @@ describe.each(STORES)('events of users on %s', (store) => {
 describe.each(STORES)('the audit log of users on %s', (store) => {
   it('names a user by the path of version 2, whatever API changed them', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    const staff = bearer((await api.accounts.login('staff@example.com')).access);
+    const staff = await api.accounts.staff();
     const { id } = (await api.post('/v2/users', { name: 'N' }, staff)).body.data;
     await api.put(`/v1/users/${id}`, { name: 'M' }, staff);
     const mutation = 'mutation ($id: ID!) { updateUser(id: $id, input: { name: "A" }) { id } }';

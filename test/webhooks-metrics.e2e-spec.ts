@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { respond, Receiver } from './support/receiver.js';
 import { planOf, scrape } from './support/scrape.js';
@@ -15,9 +15,7 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
 
   it('report the number and age of pending deliveries, and the results of attempts', async () => {
     const receiver = await Receiver.start();
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    const staff = bearer((await api.accounts.login('staff@example.com')).access);
+    const staff = await api.accounts.staff();
     const webhook = async (address: string) =>
       (await api.post('/v1/webhooks', { url: address, types: ['sample.created'] }, staff)).body.data
         .id as number;

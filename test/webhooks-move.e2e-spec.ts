@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bearer, startApiOn } from './support/api.js';
+import { startApiOn } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { createStore, DIRECT, ifEmbedded, type StoreName } from './support/stores.js';
 import { until } from './support/until.js';
@@ -13,9 +13,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     const target = await createStore(targetStore, { ...DIRECT, empty: true });
     const settings = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
     const before = await startApiOn({ ...source.environment, ...settings });
-    await before.accounts.register('staff@example.com');
-    await before.accounts.admin().setStaff('staff@example.com', true);
-    const staff = bearer((await before.accounts.login('staff@example.com')).access);
+    const staff = await before.accounts.staff();
     const hook = { url: 'http://127.0.0.1:9/hook', types: ['*'], description: 'Never reached' };
     expect(await before.post('/v1/webhooks', hook, staff)).toHaveStatus(201);
     expect(await before.post('/v1/webhooks/1/test', {}, staff)).toHaveStatus(202);

@@ -10,9 +10,7 @@ const EMAIL = 'staff@example.com';
 
 /** Creates a webhook. @returns the credentials of staff */
 async function fill(api: TestApi): Promise<Record<string, string>> {
-  await api.accounts.register(EMAIL);
-  await api.accounts.admin().setStaff(EMAIL, true);
-  const headers = bearer((await api.accounts.login(EMAIL)).access);
+  const headers = await api.accounts.staff(EMAIL);
   await api.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', types: ['*'] }, headers);
   return headers;
 }

@@ -12,14 +12,9 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     return [created, changed, await api.delete(`/v1/samples/${id}`, headers)];
   }
 
-  async function logIn(api: TestApi, email: string) {
-    await api.accounts.register(email);
-    return bearer((await api.accounts.login(email)).access);
-  }
-
   it('=authenticated allows every account to write, and requires a valid token', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    const user = await logIn(api, 'user@example.com');
+    const user = await api.accounts.member('user@example.com');
 
     expect((await write(api, user)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, bearer('garbage'))) expect(reply).toBeError('TOKEN_NOT_VALID');
@@ -31,9 +26,8 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
 
   it('=staff allows only staff to write', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'staff' }, [FixtureModule]);
-    const user = await logIn(api, 'user@example.com');
-    const staff = await logIn(api, 'staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
+    const user = await api.accounts.member('user@example.com');
+    const staff = await api.accounts.staff();
 
     expect((await write(api, staff)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, user)) expect(reply).toBeError('FORBIDDEN');

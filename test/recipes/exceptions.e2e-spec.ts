@@ -25,7 +25,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Column, DataSource, Entity, PrimaryColumn, type Repository } from 'typeorm';
 import { Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Id } from '../../src/platform/http/validation/id.js';
-import { bearer, startApi, type TestApi } from '../support/api.js';
+import { startApi, type TestApi } from '../support/api.js';
 import { SamplesService } from '../support/fixture/samples.service.js';
 import { FixtureModule } from '../support/fixture.module.js';
 import { STORES } from '../support/stores.js';
@@ -163,8 +163,7 @@ describe.each(STORES)('exception filters as in the Nest documentation, on %s', (
     ['of the application', GlobalFilterModule],
   ])('see the errors of guard, pipe and services: %s', async (_, module) => {
     const api = await startApi(store, {}, [module]);
-    await api.accounts.register('ada@example.com');
-    const ada = bearer((await api.accounts.login('ada@example.com')).access);
+    const ada = await api.accounts.member('ada@example.com');
 
     const seen = [
       await api.get('/v1/dogs/own'),

@@ -74,6 +74,17 @@ export class TestApi {
       if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
       return reply.body;
     },
+    /** Registers an account. @returns the headers of its login */
+    member: async (email: string): Promise<Record<string, string>> => {
+      await this.accounts.register(email);
+      return bearer((await this.accounts.login(email)).access);
+    },
+    /** Registers a member of staff. @returns the headers of its login */
+    staff: async (email = 'staff@example.com'): Promise<Record<string, string>> => {
+      const headers = await this.accounts.member(email);
+      await this.accounts.admin().setStaff(email, true);
+      return headers;
+    },
     /** Logs in as a browser does. */
     session: async (email: string, password = PASSWORD): Promise<Session> => {
       const reply = await this.post('/auth/session/', { email, password });

@@ -44,6 +44,22 @@ export class Receiver {
     return new Receiver(server);
   }
 
+  /** Answers the requests to a path with a status, and others with 204. */
+  answer(path: string, status: number): void {
+    this.behaviour = (response, delivered) =>
+      respond(delivered.path === path ? status : 204)(response, delivered);
+  }
+
+  /** Keeps the requests to a path open, and answers others with 204. @returns the open responses, in their order */
+  hold(path: string): ServerResponse[] {
+    const open: ServerResponse[] = [];
+    this.behaviour = (response, delivered) => {
+      if (delivered.path === path) open.push(response);
+      else respond(204)(response, delivered);
+    };
+    return open;
+  }
+
   get port(): number {
     return (this.server.address() as AddressInfo).port;
   }

@@ -62,10 +62,13 @@ describe.each(STORES)('the process on %s', (store) => {
       const slow = await slowPost(service);
 
       const end = service.end(signal);
-      await sleep(200);
-      const ready = await service.fetch('/health/ready');
-      expect(ready.status).toBe(503);
-      expect(await ready.json()).toMatchObject({
+      let ready: any;
+      await until('the process is not ready', async () => {
+        const response = await service.fetch('/health/ready');
+        ready = await response.json();
+        return response.status === 503;
+      });
+      expect(ready).toMatchObject({
         error: { code: 'SERVICE_UNAVAILABLE', details: [{ field: 'draining' }] },
       });
       expect((await service.fetch('/health')).status).toBe(200);
@@ -128,7 +131,7 @@ describe.each(STORES)('the process on %s', (store) => {
     await slowPost(service);
 
     const end = service.end();
-    await sleep(200);
+    await until('the process stops listening', () => isRefused(service));
     service.process.kill('SIGTERM');
     const { code, milliseconds } = await end;
 

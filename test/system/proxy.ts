@@ -83,7 +83,7 @@ async function restartInTurn(): Promise<void> {
   for (const [n, replica] of replicas.entries()) {
     await replica.end();
     replicas[n] = await startReplica(ports[n]!);
-    await sleep(1000);
+    await load.serves(500);
   }
   const { served, failures } = await load.end();
   console.log(`Restarts in turn: ${served} requests served, ${failures.length} failed`);
@@ -93,15 +93,16 @@ async function restartInTurn(): Promise<void> {
 /** Only requests in flight at the killed replica fail, and no acknowledged write is lost. */
 async function killOne(): Promise<void> {
   const load = startLoad();
-  await sleep(1000);
+  await load.serves(500);
   await replicas[0]!.end('SIGKILL');
-  await sleep(2000);
+  await load.serves(1000);
   const { served, failures, acknowledged } = await load.end();
   console.log(`A replica killed: ${served} requests served, ${failures.length} failed`);
   expect(`only requests in flight fail, not ${failures.length}`, failures.length <= CLIENTS);
   for (const path of acknowledged)
     expect(`${path} was acknowledged`, (await send('GET', path)).status === 200);
   replicas[0] = await startReplica(ports[0]!);
+  // Until the proxy has noticed it.
   await sleep(1000);
 }
 
@@ -160,12 +161,17 @@ function startLoad() {
     agent.destroy();
   };
   const clients = Array.from({ length: CLIENTS }, (_, n) => client(n));
+  /** Waits until a number of further requests is served. */
+  const serves = (further: number) => {
+    const enough = served + further;
+    return until(`${further} further requests are served`, () => served >= enough);
+  };
   const end = async () => {
     stop.abort();
     await Promise.all(clients);
     return { served, failures, acknowledged };
   };
-  return { end };
+  return { serves, end };
 }
 
 function send(

@@ -36,7 +36,7 @@ import { IsInt, Max, MinLength } from 'class-validator';
 import { GraphQLError } from 'graphql';
 import { map, type Observable } from 'rxjs';
 import { Public, StaffOnly } from '../../../src/platform/access/index.js';
-import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 
 // Loaded after Nest: Jest cannot load a CommonJS package that requires an ES module which is still loading.
@@ -200,9 +200,7 @@ describe.each(STORES)('documented enhancers on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, {}, [SeatsModule]);
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    staff = await api.accounts.staff();
   });
   afterAll(() => api.stop());
 

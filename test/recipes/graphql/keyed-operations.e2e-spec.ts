@@ -6,7 +6,7 @@ import type { Account } from '../../../src/accounts/account.entity.js';
 import { CurrentAccount, OwnerAccess } from '../../../src/platform/access/index.js';
 import { JsonScalar } from '../../../src/platform/graphql/json.scalar.js';
 import { KeyedOperations } from '../../../src/platform/idempotency/keyed-operations.service.js';
-import { bearer, type Reply, startApi, type TestApi } from '../../support/api.js';
+import { type Reply, startApi, type TestApi } from '../../support/api.js';
 import { TICKETS_PATH, TicketsService, toTicketView } from '../../support/fixture/tickets.js';
 import { FixtureModule } from '../../support/fixture.module.js';
 import { recordedEvents } from '../../support/recorded-changes.js';
@@ -60,8 +60,7 @@ describe.each(STORES)('KeyedOperations on %s', (store) => {
   afterAll(() => api.stop());
 
   async function login(name: string): Promise<Headers> {
-    await api.accounts.register(`${name}@example.com`);
-    return bearer((await api.accounts.login(`${name}@example.com`)).access);
+    return api.accounts.member(`${name}@example.com`);
   }
   const CREATE = 'mutation ($key: String!, $text: JSON!) { createTicket(idempotencyKey: $key, text: $text) }';
   const create = async (key: string, text: object, headers = ada): Promise<any> => {

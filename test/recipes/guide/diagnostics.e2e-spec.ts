@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Account } from '../../../src/accounts/account.entity.js';
-import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { DiagnosticsModule } from './diagnostics/diagnostics.module.js';
 
@@ -11,9 +11,7 @@ describe.each(STORES)('the details of the checks on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, {}, [DiagnosticsModule]);
-    await api.accounts.register('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    staff = await api.accounts.staff();
   });
   afterAll(() => api.stop());
 
@@ -36,8 +34,7 @@ describe.each(STORES)('the details of the checks on %s', (store) => {
 
     expect(failed.headers).toHaveProperty('retry-after');
 
-    await api.accounts.register('ada@example.com');
-    const ada = bearer((await api.accounts.login('ada@example.com')).access);
+    const ada = await api.accounts.member('ada@example.com');
     expect(await api.get('/v1/diagnostics', ada)).toBeError('FORBIDDEN');
     expect(await api.get('/v1/diagnostics')).toBeError('UNAUTHENTICATED');
   });

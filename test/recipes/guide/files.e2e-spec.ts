@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { startApi, type TestApi } from '../../support/api.js';
 import { ANY_STORE } from '../../support/stores.js';
 import { FilesModule } from './files/files.module.js';
 
@@ -8,8 +8,7 @@ let api: TestApi;
 let account: Record<string, string>;
 beforeAll(async () => {
   api = await startApi(ANY_STORE, {}, [FilesModule]);
-  await api.accounts.register('ada@example.com');
-  account = bearer((await api.accounts.login('ada@example.com')).access);
+  account = await api.accounts.member('ada@example.com');
 });
 afterAll(() => api.stop());
 

@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { Receiver, respond } from './support/receiver.js';
+import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+import { type TestWebhook, Webhooks } from './support/webhooks.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe.each(STORES)('Attempts of deliveries on %s', (store) => {
+  let api: TestApi;
+  let receiver: Receiver;
+  let webhooks: Webhooks;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    api = await startApi(store, {}, [FixtureModule]);
+    webhooks = await Webhooks.of(api, receiver);
+  });
+  afterEach(async () => {
+    api.moveClock(0);
+    receiver.behaviour = respond(204);
+    await webhooks.removeAll();
+  });
+  afterAll(async () => {
+    await api.stop();
+    await receiver.stop();
+  });
+
+  it('follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h and 20 h, until the delivery has failed', async () => {
+    const webhook = await webhooks.create();
+    receiver.answer(webhook.path, 500);
+    await api.samples.create();
+    let time = 0;
+    const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
+    for (const [n, delay] of delays.entries()) {
+      await receiver.at(webhook.path, n + 1);
+      const row = await webhooks.newest(webhook, `has ${n + 1} attempts`, (newest) => {
+        const isRecorded = newest.response_status === 500 && newest.attempts === n + 1;
+        return isRecorded && Date.parse(newest.next_attempt_at) > Date.now() + time + delay / 2;
+      });
+      expect(row).toMatchObject({ status: 'pending', error: 'The receiver responded with 500' });
+      expect(Date.parse(row.next_attempt_at)).toBeLessThan(Date.now() + time + delay * 1.1 + MINUTE);
+      time = Date.parse(row.next_attempt_at) - Date.now() + 50;
+      api.moveClock(time);
+    }
+    expect(await webhooks.untilStatus(webhook, 'failed', 9)).toMatchObject({
+      response_status: 500,
+      error: 'The receiver responded with 500',
+    });
+    const attempts = await receiver.at(webhook.path, 9);
+    expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(attempts).toHaveLength(9);
+  });
+
+  it('deactivate the webhook after 5 days in which every one failed, which a success restarts', async () => {
+    const webhook = await webhooks.create();
+    /** Moves the clock to a day, creates an event, and waits until its first attempt is recorded. */
+    const attempt = async (day: number, status: number) => {
+      api.moveClock(day * DAY);
+      receiver.answer(webhook.path, status);
+      await api.samples.create();
+      await webhooks.newest(webhook, `of day ${day} is attempted`, (newest) => {
+        const isOfDay = Date.parse(newest.created_at) > Date.now() + (day - 0.01) * DAY;
+        return isOfDay && newest.response_status === status;
+      });
+    };
+
+    await attempt(0, 500);
+    await attempt(3, 204);
+    await attempt(4, 500);
+    await attempt(6, 500);
+    await attempt(8.9, 500);
+    expect((await webhooks.read(webhook)).active).toBe(true);
+    // The next attempt belongs to an earlier delivery.
+    api.moveClock(9.1 * DAY);
+    await until('it is inactive', async () => !(await webhooks.read(webhook)).active);
+
+    const all = await webhooks.deliveries(webhook);
+    expect(all.filter(({ status }) => status === 'pending')).toEqual([]);
+    expect(all.filter(({ status }) => status === 'failed').length).toBeGreaterThanOrEqual(3);
+    expect(all[0]).toMatchObject({ next_attempt_at: null, error: 'The webhook was deactivated' });
+  });
+
+  it('deactivate the webhook by 410', async () => {
+    const webhook = await webhooks.create();
+    receiver.behaviour = respond(410);
+    await api.samples.create();
+
+    expect(await webhooks.untilStatus(webhook, 'failed', 1)).toMatchObject({
+      response_status: 410,
+      next_attempt_at: null,
+    });
+    expect((await webhooks.read(webhook)).active).toBe(false);
+  });
+
+  it('do not follow redirects', async () => {
+    const webhook = await webhooks.create();
+    receiver.behaviour = respond(307, { location: `${receiver.url}/elsewhere` });
+    await api.samples.create();
+    const delivery = await webhooks.newest(webhook, 'got 307', (newest) => newest.response_status === 307);
+    receiver.behaviour = respond(204);
+
+    expect(delivery).toMatchObject({ status: 'pending', error: 'The receiver responded with 307' });
+    expect(receiver.delivered.filter(({ path }) => path === '/elsewhere')).toEqual([]);
+    await webhooks.change(webhook, { active: false });
+    expect(await webhooks.deliveries(webhook)).toMatchObject([{ status: 'failed', next_attempt_at: null }]);
+  });
+
+  it('fail when the receiver switches protocols', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      );
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const webhook = await webhooks.create({ url: `http://127.0.0.1:${port}/` });
+
+    await webhooks.sendTest(webhook);
+
+    expect(
+      await webhooks.newest(webhook, 'got 101', (newest) => newest.response_status === 101),
+    ).toMatchObject({ status: 'pending', attempts: 1 });
+    server.close();
+  });
+
+  it('succeed with any 2xx, and cut off a response that does not end', async () => {
+    const webhook = await webhooks.create();
+    let isCut = false;
+    receiver.behaviour = (response) => {
+      response.writeHead(299);
+      response.once('close', () => (isCut = true));
+      const send = (): void => {
+        if (!isCut) response.write('x'.repeat(16_384), () => setImmediate(send));
+      };
+      send();
+    };
+    await api.samples.create();
+    const delivery = await webhooks.untilStatus(webhook, 'delivered', 1);
+    await until('the response is cut off', () => isCut);
+    expect(delivery).toMatchObject({ response_status: 299, error: null });
+  });
+
+  it('cut off a response of which nothing more comes, long before an attempt without a response', async () => {
+    const silent = await webhooks.create();
+    const ended: string[] = [];
+    receiver.behaviour = (response, { path }) => {
+      response.once('close', () => ended.push(path));
+      if (path !== silent.path) response.writeHead(200).flushHeaders();
+    };
+    await api.samples.create();
+    await receiver.at(silent.path, 1);
+    const stalled = await webhooks.create();
+    await api.samples.create();
+
+    await until('an attempt has ended', () => ended.length > 0);
+    expect(ended).toEqual([stalled.path]);
+    receiver.behaviour = respond(204);
+    await webhooks.untilStatus(stalled, 'delivered', 1);
+  });
+
+  it('without a response do not delay others', async () => {
+    const hanging: TestWebhook[] = [];
+    const responding: TestWebhook[] = [];
+    for (let n = 0; n < 20; n++) {
+      hanging.push(await webhooks.create({ types: ['sample.updated'], url: `${receiver.url}/hanging` }));
+      responding.push(await webhooks.create({ types: ['sample.updated'] }));
+    }
+    receiver.hold('/hanging');
+    const { id } = await api.samples.create();
+    for (let n = 0; n < 20; n++) await api.patch(`/v1/samples/${id}`, { counter: n });
+
+    for (const { path } of responding) await receiver.at(path, 20);
+    expect(await webhooks.deliveries(hanging[0]!, '?status=delivered')).toEqual([]);
+  });
+
+  it('are one at a time while they fail, and several again after a success', async () => {
+    const failing = await webhooks.create();
+    const other = await webhooks.create();
+    receiver.answer(failing.path, 500);
+    await api.samples.create();
+    await until('the first attempt has failed', async () => (await webhooks.failingSince(failing)) !== null);
+    const waiting = receiver.hold(failing.path);
+
+    for (let n = 0; n < 6; n++) await api.samples.create();
+    // Each time that one of these was claimed, an attempt of the failing webhook could have been, too.
+    await receiver.at(other.path, 7);
+    expect(waiting).toHaveLength(1);
+    waiting[0]!.writeHead(204).end();
+    await until('four attempts are in progress', async () => waiting.length === 5);
+    receiver.behaviour = respond(204);
+    for (const response of waiting.slice(1)) response.writeHead(204).end();
+    await receiver.at(failing.path, 7);
+  });
+
+  it('have 10 seconds each', async () => {
+    const webhook = await webhooks.create();
+    receiver.hold(webhook.path);
+    await api.samples.create();
+
+    expect(await webhooks.untilFailed(webhook)).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      response_status: null,
+      error: 'There was no response within 10 seconds',
+    });
+  });
+});
+
+describe.each(STORES)('Without access to private addresses on %s, attempts', (store) => {
+  let api: TestApi;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    api = await startApi(store, { WEBHOOKS_ALLOW_PRIVATE: 'off' }, [FixtureModule]);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await receiver.stop();
+  });
+
+  it('send nothing to one, however it is written', async () => {
+    const webhooks = await Webhooks.of(api, receiver);
+    const { port } = receiver;
+    const urls = {
+      'a literal address': `http://127.0.0.1:${port}/`,
+      'a name that resolves to one': `http://localhost:${port}/`,
+      'IPv4 within IPv6': `http://[::ffff:127.0.0.1]:${port}/`,
+      'an address in another notation': `http://0x7f.1:${port}/`,
+    };
+    const created = await Promise.all(Object.values(urls).map((url) => webhooks.create({ url })));
+    await api.samples.create();
+
+    for (const [n, name] of Object.keys(urls).entries()) {
+      const { response_status, error } = await webhooks.untilFailed(created[n]!);
+      expect({ name, response_status, error }).toEqual({
+        name,
+        response_status: null,
+        error: expect.stringContaining('not public'),
+      });
+    }
+    expect(receiver.delivered).toEqual([]);
+  });
+});

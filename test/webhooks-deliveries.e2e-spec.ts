@@ -1,0 +1,349 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { Webhook } from 'standardwebhooks';
+import { createApp } from '../src/app.js';
+import type { PostgresStore } from '../src/platform/config/config.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { currentContext } from '../src/platform/http/request-context.js';
+import { Transactions } from '../src/platform/database/transactions.js';
+import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
+import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
+import { startApi, TestApi } from './support/api.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { Receiver, respond } from './support/receiver.js';
+import { createStore, STORES } from './support/stores.js';
+import { untilBlocked } from './support/until-blocked.js';
+import { until } from './support/until.js';
+import { pathOf, Webhooks } from './support/webhooks.js';
+
+const SECOND = 1000;
+const HOUR = 60 * 60 * SECOND;
+const DAY = 24 * HOUR;
+
+/** Whether a call of a spied method has been successful. */
+const hasResolved = ({ mock }: { mock: { results: { value: unknown }[] } }): Promise<boolean> =>
+  Promise.any(mock.results.map(({ value }) => value)).then(
+    () => true,
+    () => false,
+  );
+
+describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
+  let api: TestApi;
+  let receiver: Receiver;
+  let webhooks: Webhooks;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    api = await startApi(store, {}, [FixtureModule]);
+    webhooks = await Webhooks.of(api, receiver);
+  });
+  afterEach(async () => {
+    api.moveClock(0);
+    receiver.behaviour = respond(204);
+    await webhooks.removeAll();
+  });
+  afterAll(async () => {
+    await api.stop();
+    await receiver.stop();
+  });
+
+  /** Ends an attempt, and waits until its result is recorded or ignored. */
+  const settled = async (end: () => void): Promise<void> => {
+    const settle = jest.spyOn(api.app.get(DeliveryQueue, { strict: false }), 'settle');
+    end();
+    await until('the result is processed', () => hasResolved(settle));
+    settle.mockRestore();
+  };
+  const purge = () => api.app.get(Purger, { strict: false }).purge();
+
+  it('are verified by the official library', async () => {
+    const webhook = await webhooks.create({ types: ['*'] });
+    const sample = await api.samples.create({ text: 'Ünï 😀' });
+    const [delivered] = await receiver.at(webhook.path, 1);
+
+    const verified = new Webhook(webhook.secret).verify(delivered!.body, delivered!.headers as any);
+    const event = (await api.get('/v1/events?types=sample.created&limit=100')).body.data.at(-1);
+    expect(verified).toEqual(event);
+    expect(event.data).toEqual(sample);
+    expect(delivered!.headers).toMatchObject({
+      'webhook-id': event.id,
+      'content-type': 'application/json; charset=utf-8',
+    });
+    expect(await webhooks.untilStatus(webhook, 'delivered', 1)).toEqual({
+      id: expect.any(Number),
+      event_id: event.id,
+      type: 'sample.created',
+      status: 'delivered',
+      attempts: 1,
+      next_attempt_at: null,
+      response_status: 204,
+      error: null,
+      created_at: expect.any(String),
+    });
+  });
+
+  it('are of the selected types, and not of the time before a webhook was created or while it was inactive', async () => {
+    const [first, second] = [await api.samples.create(), await api.samples.create()];
+    const change = ({ id }: { id: number }) => api.patch(`/v1/samples/${id}`, { counter: 1 });
+    await change(second);
+    const webhook = await webhooks.create({ types: ['sample.updated'] });
+    await api.samples.create();
+    await change(first);
+    await receiver.at(webhook.path, 1);
+    await webhooks.change(webhook, { active: false });
+    await change(first);
+    await webhooks.change(webhook, { active: true });
+    await change(second);
+
+    const delivered = await receiver.at(webhook.path, 2);
+    expect(delivered.map(({ body }) => JSON.parse(body).subject)).toEqual([
+      `/v1/samples/${first.id}`,
+      `/v1/samples/${second.id}`,
+    ]);
+  });
+
+  it('keep the result of a redelivery, not that of an earlier attempt that ends later', async () => {
+    const webhook = await webhooks.create();
+    const late = receiver.hold(webhook.path);
+    await api.samples.create();
+    await receiver.at(webhook.path, 1);
+    receiver.behaviour = respond(204);
+    const [{ id }] = await webhooks.deliveries(webhook);
+    expect(await webhooks.redeliver(webhook, id)).toHaveStatus(202);
+    await receiver.at(webhook.path, 2);
+    await webhooks.untilStatus(webhook, 'delivered', 1);
+
+    await settled(() => late[0]!.writeHead(500).end());
+    expect(await webhooks.deliveries(webhook)).toMatchObject([
+      { id, status: 'delivered', attempts: 1, response_status: 204, error: null },
+    ]);
+    // Otherwise one failure five days later would deactivate the webhook.
+    expect(await webhooks.failingSince(webhook)).toBeNull();
+    expect(await receiver.at(webhook.path, 2)).toHaveLength(2);
+  });
+
+  it.each([410, 500, 204])(
+    'ignore a late %d of an earlier URL, and bring the event to the new one',
+    async (status) => {
+      const webhook = await webhooks.create();
+      const late = receiver.hold(webhook.path);
+      await api.samples.create();
+      await receiver.at(webhook.path, 1);
+      const path = `${webhook.path}-new`;
+      const changes = { url: receiver.url + path, types: ['sample.created'] };
+      expect(await webhooks.change(webhook, changes)).toHaveStatus(200);
+
+      await settled(() => late[0]!.writeHead(status).end());
+      expect((await webhooks.read(webhook)).active).toBe(true);
+      expect(await webhooks.failingSince(webhook)).toBeNull();
+
+      // The lease of the attempt expires.
+      api.moveClock(31 * SECOND);
+      const [delivered] = await receiver.at(path, 1);
+      const { event_id } = await webhooks.untilStatus(webhook, 'delivered', 2);
+      expect(delivered!.headers['webhook-id']).toBe(event_id);
+    },
+  );
+
+  it.each([
+    ['deactivated', [{ active: false }]],
+    ['deactivated and activated again', [{ active: false }, { active: true }]],
+  ])('are not sent if they were claimed before the webhook was %s', async (_, changes) => {
+    const webhook = await webhooks.create();
+    const queue = api.app.get(DeliveryQueue, { strict: false });
+    const claim = queue.claim.bind(queue);
+    const bodies = jest.spyOn(api.app.get(DeliveryBodies, { strict: false }), 'with');
+    jest.spyOn(queue, 'claim').mockImplementation(async (...limits) => {
+      const claimed = await claim(...limits);
+      if (!claimed.some(({ webhookId }) => webhookId === webhook.id)) return claimed;
+      for (const change of changes) await webhooks.change(webhook, change);
+      return claimed;
+    });
+    await api.samples.create();
+
+    await until('the attempt is over', () => hasResolved(bodies));
+    expect(receiver.delivered.filter(({ path }) => path === webhook.path)).toEqual([]);
+    expect(await webhooks.deliveries(webhook)).toMatchObject([
+      { status: 'failed', error: 'The webhook was deactivated' },
+    ]);
+  });
+
+  /** Holds the transaction of one change until others are over, which came after it. */
+  const during = async (path: string, change: object, others: () => Promise<unknown>) => {
+    const transactions = api.app.get(Transactions);
+    const run = transactions.run.bind(transactions);
+    const spy = jest.spyOn(transactions, 'run').mockImplementation(async (work) => {
+      if (currentContext()?.request.headers['x-held'] !== undefined) await others();
+      return run(work);
+    });
+    const reply = await api.patch(path, change, { ...webhooks.staff, 'x-held': '1' });
+    spy.mockRestore();
+    expect(reply).toHaveStatus(200);
+  };
+
+  it('are not of the time in which a webhook was inactive, when both changes come at once', async () => {
+    const webhook = await webhooks.create();
+    await during(pathOf(webhook), { active: true }, async () => {
+      expect(await webhooks.change(webhook, { active: false })).toHaveStatus(200);
+      await api.samples.create({ text: 'While it is inactive' });
+    });
+    await api.samples.create({ text: 'Afterwards' });
+    await webhooks.untilStatus(webhook, 'delivered', 1);
+
+    const texts = (await receiver.at(webhook.path, 1)).map(({ body }) => JSON.parse(body).data.text);
+    expect(texts).toEqual(['Afterwards']);
+    expect(await webhooks.deliveries(webhook)).toHaveLength(1);
+  });
+
+  it('ignore a late result of another URL, when two changes of it come at once', async () => {
+    const webhook = await webhooks.create();
+    const [url, path] = [receiver.url + webhook.path, `${webhook.path}-new`];
+    const late = receiver.hold(path);
+    await during(pathOf(webhook), { url }, async () => {
+      expect(await webhooks.change(webhook, { url: receiver.url + path })).toHaveStatus(200);
+      await api.samples.create();
+      await receiver.at(path, 1);
+    });
+    await settled(() => late[0]!.writeHead(410).end());
+
+    expect(await webhooks.read(webhook)).toMatchObject({ active: true, url });
+  });
+
+  it('are made on the only connection of a process', async () => {
+    const own = await startApi(store, { DATABASE_POOL_SIZE: '1' }, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const webhook = await ownWebhooks.create();
+    for (const active of [false, true]) {
+      await own.samples.create();
+      const { data } = (await ownWebhooks.change(webhook, { active })).body;
+      expect(data).toMatchObject({ active });
+    }
+    await own.stop();
+  });
+
+  it('are made also after their event was purged, and keep it as long as they exist', async () => {
+    const own = await startApi(store, { EVENTS_RETENTION_DAYS: '1' }, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const ownPurge = () => own.app.get(Purger, { strict: false }).purge();
+    const webhook = await ownWebhooks.create();
+    receiver.behaviour = respond(500);
+    const sample = await own.samples.create();
+    await ownWebhooks.untilStatus(webhook, 'pending', 1);
+    own.moveClock(26 * HOUR);
+    await ownWebhooks.untilStatus(webhook, 'pending', 2);
+    expect((await ownPurge()).get('events')).toBe(1);
+    // The service was stopped for longer than deliveries are kept.
+    own.moveClock(9 * DAY);
+    await ownPurge();
+    receiver.behaviour = respond(204);
+    await ownWebhooks.untilStatus(webhook, 'delivered', 3);
+
+    const [first, second, third] = await receiver.at(webhook.path, 3);
+    expect(JSON.parse(third!.body).data).toEqual(sample);
+    expect([second!.body, third!.body]).toEqual([first!.body, first!.body]);
+
+    expect((await ownPurge()).get('webhook_events')).toBe(0);
+    own.moveClock(17 * DAY);
+    await ownPurge();
+    expect((await ownPurge()).get('webhook_events')).toBe(1);
+    await own.stop();
+  });
+
+  it('are kept for seven days after a redelivery', async () => {
+    const webhook = await webhooks.create();
+    await api.samples.create();
+    const { id } = await webhooks.untilStatus(webhook, 'delivered', 1);
+
+    api.moveClock(7 * DAY - 60 * SECOND);
+    expect(await webhooks.redeliver(webhook, id)).toHaveStatus(202);
+    await receiver.at(webhook.path, 2);
+    await webhooks.untilStatus(webhook, 'delivered', 1);
+    api.moveClock(13 * DAY);
+    await purge();
+    expect(await webhooks.deliveries(webhook)).toMatchObject([{ id, status: 'delivered' }]);
+    api.moveClock(15 * DAY);
+    await purge();
+    expect(await webhooks.deliveries(webhook)).toEqual([]);
+  });
+
+  it('fail immediately for an event that has expired, which does not count as a failure of the receiver', async () => {
+    const webhook = await webhooks.create();
+    await api.samples.create();
+    const { id, event_id } = await webhooks.untilStatus(webhook, 'delivered', 1);
+    const position = Number(event_id.split('-')[1]);
+    await api.rows.execute('DELETE FROM events WHERE position = :position', { position });
+
+    expect(await webhooks.redeliver(webhook, id)).toHaveStatus(202);
+
+    expect(await webhooks.untilStatus(webhook, 'failed', 1)).toMatchObject({
+      error: 'The event has expired',
+      next_attempt_at: null,
+    });
+    expect(await webhooks.failingSince(webhook)).toBeNull();
+  });
+});
+
+describe('Deliveries of two replicas', () => {
+  it('are made once, and by one replica when the other stops', async () => {
+    const receiver = await Receiver.start();
+    const store = await createStore('PostgreSQL');
+    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
+    const start = async () =>
+      new TestApi(await createApp(config, { modules: [FixtureModule] }), config, async () => undefined);
+    const [first, second] = [await start(), await start()];
+    const { path } = await (await Webhooks.of(first, receiver)).create();
+    await Promise.all(Array.from({ length: 60 }, (_, n) => [first, second][n % 2]!.samples.create()));
+    await receiver.at(path, 60);
+    await first.stop();
+    await Promise.all(Array.from({ length: 20 }, () => second.samples.create()));
+    const delivered = await receiver.at(path, 80);
+
+    const ids = delivered.map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(80);
+    expect(ids).toHaveLength(80);
+    await second.stop();
+    await store.remove();
+    await receiver.stop();
+  });
+});
+
+describe('On PostgreSQL', () => {
+  it('the end of an attempt and a change of its webhook cannot wait for each other', async () => {
+    const api = await startApi('PostgreSQL', {}, [FixtureModule]);
+    const receiver = await Receiver.start();
+    const webhooks = await Webhooks.of(api, receiver);
+    const webhook = await webhooks.create();
+    const change = new Client((api.config.store as PostgresStore).url);
+    await change.connect();
+    await change.query('UPDATE webhooks SET failing_since = now()');
+    const { rows } = await change.query<{ id: number }>(
+      `INSERT INTO webhook_deliveries
+         (webhook_id, event_id, type, status, attempts, next_attempt_at, created_at, expires_at)
+       VALUES ($1, 'e', 'sample.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
+       RETURNING id::int AS id`,
+      [webhook.id],
+    );
+    const attempt = {
+      id: rows[0]!.id,
+      webhookId: webhook.id,
+      eventId: 'e',
+      position: null,
+      body: null,
+      attempts: 1,
+      fence: 0,
+    };
+    // As `PATCH` does: the webhook, then its deliveries. A deadlock would end this transaction.
+    await change.query(`SET deadlock_timeout = '50ms'; BEGIN`);
+    await change.query('UPDATE webhooks SET active = false');
+    const settled = api.app.get(DeliveryQueue).settle(attempt, { status: 200, error: null });
+    await untilBlocked(api, 'PostgreSQL');
+    await change.query(`UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending'`);
+    await change.query('COMMIT');
+    await settled;
+
+    expect(await webhooks.deliveries(webhook)).toMatchObject([{ status: 'failed' }]);
+    await change.end();
+    await api.stop();
+    await receiver.stop();
+  });
+});
