@@ -3,86 +3,53 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadStoreConfig } from '../src/platform/config/store.js';
-import { commandDataSource } from '../src/platform/database/data-source.js';
-import { startApiOn } from './support/api.js';
 import { runCommand } from './support/command.js';
-import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './support/stores.js';
+import { describeCommands } from './support/command-cases.js';
+import { ANY_STORE, createStore, ifEmbedded, type TestStore } from './support/stores.js';
 
-describe.each(STORES)('commands on %s', (store) => {
-  let testStore: TestStore;
-  beforeEach(async () => {
-    testStore = await createStore(store);
-  });
-  afterEach(() => testStore.remove());
+const SUPERUSER = ['create-superuser', '--email', 'ada@example.com', '--name', 'Ada'];
 
-  const run = (name: string, parameters: string[] = []) =>
-    runCommand(name, parameters, { environment: testStore.environment });
-
-  it.each(['migrate', 'move', 'account'])('%s --help prints its usage, and changes nothing', async (name) => {
-    for (const flag of ['--help', '-h']) {
-      const { code, output } = await run(name, [flag]);
-      expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
-    }
-    const { code, output } = await run(name, ['--frobnicate']);
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
-    ]);
-    const api = await startApiOn(testStore.environment);
-    expect(await api.rows.all('SELECT id FROM accounts')).toEqual([]);
-    await api.stop();
-  });
-
-  it.each([
+describeCommands('commands', {
+  table: 'accounts',
+  helps: ['migrate', 'move', 'account'],
+  needSchema: [
     ['audit', []],
     ['account', ['list']],
     ['account', ['purge']],
     ['events', ['renew-epoch']],
-  ])('%s %j rejects an older schema, and does not change it', async (name, parameters) => {
-    const config = loadStoreConfig(testStore.environment);
-    const ran = async () => {
-      const source = await commandDataSource(config).initialize();
-      const rows = await source.query('SELECT name FROM migrations ORDER BY id');
-      await source.destroy();
-      return rows.map((row: { name: string }) => row.name);
-    };
-    const source = await commandDataSource(config).initialize();
-    await source.query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
-    await source.destroy();
-    const before = await ran();
-
-    const { code, output } = await run(name, parameters);
-
-    expect(code).toBe(1);
-    expect(output).toMatch(
-      /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
-    );
-    expect(await ran()).toEqual(before);
-  });
-
-  it('name the database before they write, without its password', async () => {
-    const { DATA_DIR, DATABASE_URL } = testStore.environment;
-    const { host, pathname } = new URL(DATABASE_URL ?? 'file:///');
-    const place = store === 'SQLite' ? `SQLite in ${DATA_DIR}` : `PostgreSQL at ${host}${pathname}`;
-    for (const [name, ...parameters] of [['migrate'], ['events', 'renew-epoch'], ['account', 'purge']]) {
-      const { code, output } = await run(name!, parameters);
-      expect([name, code, output.split('\n', 1)[0]]).toEqual([name, 0, `Database: ${place}`]);
-    }
-  });
+  ],
+  nameDatabase: [
+    ['migrate', []],
+    ['events', ['renew-epoch']],
+    ['account', ['purge']],
+  ],
+  ask: [
+    ['migrate', []],
+    ['account', SUPERUSER],
+    ['events', ['renew-epoch']],
+  ],
+  create: [
+    ['migrate', [], 'y\n', 'Migrations run: '],
+    ['migrate', ['--yes'], '', 'Migrations run: '],
+    ['account', SUPERUSER, 'y\nA long passphrase\n', 'is a superuser'],
+  ],
+  reportMistakes: [
+    ['account', ['frobnicate'], 'There is no command frobnicate'],
+    ['events', ['frobnicate'], 'There is no command frobnicate'],
+  ],
 });
 
-ifEmbedded(describe)('a command without a database', () => {
+ifEmbedded(describe)('a command that reads, without a database,', () => {
   let store: TestStore;
+  let file: string;
   beforeEach(async () => {
     store = await createStore(ANY_STORE, { empty: true });
+    file = join(store.environment['DATA_DIR']!, 'database.sqlite');
   });
   afterEach(() => store.remove());
 
-  const run = (name: string, parameters: string[] = [], input = '') =>
-    runCommand(name, parameters, { environment: store.environment, input });
-  const file = () => join(store.environment['DATA_DIR']!, 'database.sqlite');
-  const SUPERUSER = ['create-superuser', '--email', 'ada@example.com', '--name', 'Ada'];
+  const NO_DATABASE =
+    /^There is no database yet \(SQLite in .+\): start the service, or run npm run migrate\n$/;
 
   it.each([
     ['audit', []],
@@ -90,66 +57,18 @@ ifEmbedded(describe)('a command without a database', () => {
     ['account', ['show', 'ada@example.com']],
     ['events', ['tail']],
   ])('%s %j creates none', async (name, parameters) => {
-    const { code, output } = await run(name, parameters);
+    const { code, output } = await runCommand(name, parameters, store);
 
-    expect([code, output]).toEqual([
-      1,
-      expect.stringMatching(
-        /^There is no database yet \(SQLite in .+\): start the service, or run npm run migrate\n$/,
-      ),
-    ]);
-    expect(existsSync(file())).toBe(false);
+    expect([code, output]).toEqual([1, expect.stringMatching(NO_DATABASE)]);
+    expect(existsSync(file)).toBe(false);
   });
 
   it('says so for an empty file, too', async () => {
-    writeFileSync(file(), '');
+    writeFileSync(file, '');
 
-    const { code, output } = await run('audit');
+    const { code, output } = await runCommand('audit', [], store);
 
-    expect([code, output]).toEqual([1, expect.stringContaining('There is no database yet')]);
-  });
-
-  it.each([
-    ['migrate', []],
-    ['account', SUPERUSER],
-    ['events', ['renew-epoch']],
-  ])('%s %j asks before it creates one', async (name, parameters) => {
-    for (const input of ['', 'n\n', 'secret\n']) {
-      const { code, output } = await run(name, parameters, input);
-      expect([code, output.split('\n')]).toEqual([
-        1,
-        [
-          `Database: SQLite in ${store.environment['DATA_DIR']}`,
-          'There is no database there yet; this command creates a new one.',
-          'Create a new database? (y/N) ',
-          'Cancelled, nothing was changed; answer y, or pass --yes to skip the question',
-          '',
-        ],
-      ]);
-      expect(existsSync(file())).toBe(false);
-    }
-  });
-
-  it.each([
-    ['migrate', [], 'y\n', 'Migrations run: '],
-    ['migrate', ['--yes'], '', 'Migrations run: '],
-    ['account', SUPERUSER, 'y\nA long passphrase\n', 'is a superuser'],
-  ])('%s %j creates one after the answer %j', async (name, parameters, input, expected) => {
-    const { code, output } = await run(name, parameters, input);
-
-    expect([code, output]).toEqual([0, expect.stringContaining(expected)]);
-    expect((await run('audit')).code).toBe(0);
-  });
-
-  it.each([
-    ['account', ['frobnicate'], 'There is no command frobnicate'],
-    ['events', ['frobnicate'], 'There is no command frobnicate'],
-  ])('%s %j reports the mistake first', async (name, parameters, message) => {
-    const { code, output } = await run(name, parameters, 'y\n');
-
-    expect(code).toBe(1);
-    expect(output.split('\n', 1)[0]).toBe(message);
-    expect(existsSync(file())).toBe(false);
+    expect([code, output]).toEqual([1, expect.stringMatching(NO_DATABASE)]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -6,8 +5,9 @@ import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
 import { startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
+import { describeCommands } from './support/command-cases.js';
 import { postsOf } from './support/posts.js';
-import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './support/stores.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
 
 describe.each(STORES)('commands of posts on %s', (store) => {
   let testStore: TestStore;
@@ -95,21 +95,6 @@ describe.each(STORES)('commands of posts on %s', (store) => {
     await api.stop();
   });
 
-  it.each(['posts/seed', 'posts/import'])('%s --help prints its usage, and changes nothing', async (name) => {
-    for (const flag of ['--help', '-h']) {
-      const { code, output } = await run(name, [flag]);
-      expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
-    }
-    const { code, output } = await run(name, ['--frobnicate']);
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
-    ]);
-    const api = await startApiOn(testStore.environment);
-    expect((await list(api)).meta.total).toBe(0);
-    await api.stop();
-  });
-
   it('import applies the rules of the API to each line, while the service runs', async () => {
     const api = await startApiOn(testStore.environment);
     const lines = [
@@ -192,44 +177,6 @@ describe.each(STORES)('commands of posts on %s', (store) => {
     },
   );
 
-  it.each([
-    ['posts/seed', ['--posts', '1']],
-    ['posts/import', ['-']],
-  ])('%s %j rejects an older schema, and does not change it', async (name, parameters) => {
-    const config = loadStoreConfig(testStore.environment);
-    const ran = async () => {
-      const source = await commandDataSource(config).initialize();
-      const rows = await source.query('SELECT name FROM migrations ORDER BY id');
-      await source.destroy();
-      return rows.map((row: { name: string }) => row.name);
-    };
-    const source = await commandDataSource(config).initialize();
-    await source.query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
-    await source.destroy();
-    const before = await ran();
-
-    const { code, output } = await run(name, parameters);
-
-    expect(code).toBe(1);
-    expect(output).toMatch(
-      /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
-    );
-    expect(await ran()).toEqual(before);
-  });
-
-  it('name the database before they write, without its password', async () => {
-    const { DATA_DIR, DATABASE_URL } = testStore.environment;
-    const { host, pathname } = new URL(DATABASE_URL ?? 'file:///');
-    const place = store === 'SQLite' ? `SQLite in ${DATA_DIR}` : `PostgreSQL at ${host}${pathname}`;
-    for (const [name, ...parameters] of [
-      ['posts/seed', '--posts', '1'],
-      ['posts/import', '-'],
-    ]) {
-      const { code, output } = await run(name!, parameters);
-      expect([name, code, output.split('\n', 1)[0]]).toEqual([name, 0, `Database: ${place}`]);
-    }
-  });
-
   it('seed creates the same posts for the same number', async () => {
     expect((await spawn('posts/seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
 
@@ -256,55 +203,23 @@ describe.each(STORES)('commands of posts on %s', (store) => {
   });
 });
 
-ifEmbedded(describe)('a command of posts without a database', () => {
-  let store: TestStore;
-  beforeEach(async () => {
-    store = await createStore(ANY_STORE, { empty: true });
-  });
-  afterEach(() => store.remove());
+const CALLS = [
+  ['posts/seed', ['--posts', '1']],
+  ['posts/import', ['-']],
+] as const;
 
-  const run = (name: string, parameters: string[] = [], input = '') =>
-    runCommand(name, parameters, { environment: store.environment, input });
-  const file = () => join(store.environment['DATA_DIR']!, 'database.sqlite');
-
-  it.each([
-    ['posts/seed', ['--posts', '1']],
-    ['posts/import', ['-']],
-  ])('%s %j asks before it creates one', async (name, parameters) => {
-    for (const input of ['', 'n\n', 'secret\n']) {
-      const { code, output } = await run(name, parameters, input);
-      expect([code, output.split('\n')]).toEqual([
-        1,
-        [
-          `Database: SQLite in ${store.environment['DATA_DIR']}`,
-          'There is no database there yet; this command creates a new one.',
-          'Create a new database? (y/N) ',
-          'Cancelled, nothing was changed; answer y, or pass --yes to skip the question',
-          '',
-        ],
-      ]);
-      expect(existsSync(file())).toBe(false);
-    }
-  });
-
-  it.each([
+describeCommands('commands of posts', {
+  table: 'posts',
+  helps: ['posts/seed', 'posts/import'],
+  needSchema: CALLS,
+  nameDatabase: CALLS,
+  ask: CALLS,
+  create: [
     ['posts/seed', ['--posts', '3'], 'yes\n', '3 posts in '],
     ['posts/import', ['--yes', '-'], '{"title":"T","content":"C"}', '1 post stored'],
-  ])('%s %j creates one after the answer %j', async (name, parameters, input, expected) => {
-    const { code, output } = await run(name, parameters, input);
-
-    expect([code, output]).toEqual([0, expect.stringContaining(expected)]);
-    expect((await run('audit')).code).toBe(0);
-  });
-
-  it.each([
+  ],
+  reportMistakes: [
     ['posts/seed', ['--posts', 'many'], '--posts must be a whole number from 1'],
     ['posts/import', ['/nowhere'], 'There is no file /nowhere'],
-  ])('%s %j reports the mistake first', async (name, parameters, message) => {
-    const { code, output } = await run(name, parameters, 'y\n');
-
-    expect(code).toBe(1);
-    expect(output.split('\n', 1)[0]).toBe(message);
-    expect(existsSync(file())).toBe(false);
-  });
+  ],
 });

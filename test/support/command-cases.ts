@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadStoreConfig } from '../../src/platform/config/store.js';
+import { commandDataSource } from '../../src/platform/database/data-source.js';
+import { startApiOn } from './api.js';
+import { runCommand } from './command.js';
+import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './stores.js';
+
+type Call = readonly [name: string, parameters: readonly string[]];
+
+/** Calls of commands, by what they have to do. */
+interface Cases {
+  /** What a command that only prints its usage must not fill. */
+  readonly table: string;
+  readonly helps: readonly string[];
+  readonly needSchema: readonly Call[];
+  readonly nameDatabase: readonly Call[];
+  readonly ask: readonly Call[];
+  /** With their input and a part of their output. */
+  readonly create: readonly (readonly [...Call, input: string, output: string])[];
+  /** With their first line. */
+  readonly reportMistakes: readonly (readonly [...Call, line: string])[];
+}
+
+/** Tests what all commands promise: their usage, and what they do to a database that is old, absent or another one. */
+export function describeCommands(title: string, cases: Cases): void {
+  describe.each(STORES)(`${title} on %s`, (store) => {
+    let testStore: TestStore;
+    beforeEach(async () => {
+      testStore = await createStore(store);
+    });
+    afterEach(() => testStore.remove());
+
+    const run = (name: string, parameters: readonly string[] = []) =>
+      runCommand(name, parameters, { environment: testStore.environment });
+
+    it.each(cases.helps)('%s --help prints its usage, and changes nothing', async (name) => {
+      for (const flag of ['--help', '-h']) {
+        const { code, output } = await run(name, [flag]);
+        expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
+      }
+      const { code, output } = await run(name, ['--frobnicate']);
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
+      ]);
+      const api = await startApiOn(testStore.environment);
+      expect(await api.rows.all(`SELECT id FROM ${cases.table}`)).toEqual([]);
+      await api.stop();
+    });
+
+    it.each(cases.needSchema)('%s %j rejects an older schema, and does not change it', async (...call) => {
+      const config = loadStoreConfig(testStore.environment);
+      const query = async (sql: string) => {
+        const source = await commandDataSource(config).initialize();
+        const rows = await source.query(sql);
+        await source.destroy();
+        return rows;
+      };
+      await query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
+      const before = await query('SELECT name FROM migrations ORDER BY id');
+
+      const { code, output } = await run(...call);
+
+      expect(code).toBe(1);
+      expect(output).toMatch(
+        /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
+      );
+      expect(await query('SELECT name FROM migrations ORDER BY id')).toEqual(before);
+    });
+
+    it('name the database before they write, without its password', async () => {
+      const { DATA_DIR, DATABASE_URL } = testStore.environment;
+      const { host, pathname } = new URL(DATABASE_URL ?? 'file:///');
+      const place = store === 'SQLite' ? `SQLite in ${DATA_DIR}` : `PostgreSQL at ${host}${pathname}`;
+      for (const [name, parameters] of cases.nameDatabase) {
+        const { code, output } = await run(name, parameters);
+        expect([name, code, output.split('\n', 1)[0]]).toEqual([name, 0, `Database: ${place}`]);
+      }
+    });
+  });
+
+  ifEmbedded(describe)(`${title} without a database`, () => {
+    let store: TestStore;
+    beforeEach(async () => {
+      store = await createStore(ANY_STORE, { empty: true });
+    });
+    afterEach(() => store.remove());
+
+    const run = (name: string, parameters: readonly string[], input = '') =>
+      runCommand(name, parameters, { environment: store.environment, input });
+    const isThere = () => existsSync(join(store.environment['DATA_DIR']!, 'database.sqlite'));
+
+    it.each(cases.ask)('%s %j asks before it creates one', async (name, parameters) => {
+      for (const input of ['', 'n\n', 'secret\n']) {
+        const { code, output } = await run(name, parameters, input);
+        expect([code, output.split('\n')]).toEqual([
+          1,
+          [
+            `Database: SQLite in ${store.environment['DATA_DIR']}`,
+            'There is no database there yet; this command creates a new one.',
+            'Create a new database? (y/N) ',
+            'Cancelled, nothing was changed; answer y, or pass --yes to skip the question',
+            '',
+          ],
+        ]);
+        expect(isThere()).toBe(false);
+      }
+    });
+
+    it.each(cases.create)('%s %j creates one after the answer %j', async (name, parameters, input, part) => {
+      const { code, output } = await run(name, parameters, input);
+
+      expect([code, output]).toEqual([0, expect.stringContaining(part)]);
+      expect((await run('audit', [])).code).toBe(0);
+    });
+
+    it.each(cases.reportMistakes)('%s %j reports the mistake first', async (name, parameters, line) => {
+      const { code, output } = await run(name, parameters, 'y\n');
+
+      expect(code).toBe(1);
+      expect(output.split('\n', 1)[0]).toBe(line);
+      expect(isThere()).toBe(false);
+    });
+  });
+}
