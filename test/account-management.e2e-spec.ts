@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
+import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
@@ -121,8 +121,6 @@ const MINUTE = 60_000;
     await factor.getByAltText(/^QR code/).waitFor();
     expect(await page.evaluate('document.querySelector("main img").naturalWidth')).toBeGreaterThan(100);
     const secret = await factor.getByLabel('Key').inputValue();
-    const code = (timestamp = Date.now()) =>
-      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
     // By keyboard only: each step has the focus when it appears, and the button of a form keeps it.
     await page.keyboard.type('000000');
     await page.keyboard.press('Tab');
@@ -130,7 +128,7 @@ const MINUTE = 60_000;
     await alert(page).getByText('The code is wrong').waitFor();
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Control+a');
-    await page.keyboard.type(code());
+    await page.keyboard.type(totpCode(secret));
     await page.keyboard.press('Enter');
     const recovery = (await factor.locator('pre:focus').textContent())!.split('\n');
     expect(recovery).toHaveLength(10);
@@ -187,16 +185,14 @@ const MINUTE = 60_000;
   it('asks for a code beside the password while two-step login is on', async () => {
     const { page, email, errors } = await open();
     const headers = bearer((await api.accounts.login(email)).access);
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+    const { recovery_codes } = await turnOnFactor(api, headers);
     await logIn(page, email);
-    await page.getByLabel('Code').fill(recovery_codes[0]);
+    await page.getByLabel('Code').fill(recovery_codes[0]!);
     await page.keyboard.press('Enter');
     const keys = await createKey(page);
     const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
     await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-    await dialog.getByLabel('Code').fill(recovery_codes[1]);
+    await dialog.getByLabel('Code').fill(recovery_codes[1]!);
     await page.keyboard.press('Enter');
     await keys.getByLabel('API key', { exact: true }).waitFor();
     api.moveClock(0);

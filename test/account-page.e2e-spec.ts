@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core';
 import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
 import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { STORES } from './support/stores.js';
 
@@ -362,7 +362,7 @@ const withoutStatuses = (errors: readonly string[]) =>
 
     it('logs in at a provider, also with a second step', async () => {
       const name = `caller.${store.toLowerCase()}`;
-      google.people[name] = { email: `${name}@example.com`, email_verified: true, name: 'Ada' };
+      google.person(name);
       const { page, context, errors } = await open(`${url}/account/`);
       const logInAtGoogle = async () => {
         await page.getByRole('button', { name: 'Continue with Google' }).click();
@@ -392,14 +392,12 @@ const withoutStatuses = (errors: readonly string[]) =>
       const csrf = (await page.evaluate(`fetch('/auth/session/').then((reply) => reply.json())`)) as any;
       const [cookie] = await context.cookies(url);
       const headers = { cookie: `${cookie!.name}=${cookie!.value}`, 'x-csrf-token': csrf.csrf_token };
-      const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-      const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+      const { recovery_codes } = await turnOnFactor(api, headers);
       await context.clearCookies();
       await page.goto(`${url}/account/`);
       await page.getByRole('button', { name: 'Continue with Google' }).waitFor();
       await logInAtGoogle();
-      await page.getByLabel('Code').fill(recovery_codes[0]);
+      await page.getByLabel('Code').fill(recovery_codes[0]!);
       await page.keyboard.press('Enter');
       await page.getByText(`${name}@example.com`).waitFor();
       expect(withoutStatuses(errors)).toEqual([]);
@@ -407,7 +405,7 @@ const withoutStatuses = (errors: readonly string[]) =>
     });
 
     it('leads back to the console, where a login at a provider began', async () => {
-      google.people['visitor'] = { email: email('visitor'), email_verified: true, name: 'Ada' };
+      google.person('visitor', { email: email('visitor') });
       const { page, context } = await open(`${url}/admin/#/health`);
       await page.getByRole('button', { name: 'Continue with Google' }).click();
       await page.fill('[name=login]', 'visitor');
@@ -448,7 +446,7 @@ const withoutStatuses = (errors: readonly string[]) =>
     });
 
     it('links an identity, and says why it links none', async () => {
-      google.people['owner'] = { email: email('owner.at'), email_verified: true, name: 'Ada' };
+      google.person('owner', { email: email('owner.at') });
       const link = async (page: Page) => {
         await page.getByRole('button', { name: 'Link Google' }).click();
         await page.fill('[name=login]', 'owner');
@@ -480,7 +478,7 @@ const withoutStatuses = (errors: readonly string[]) =>
 
     it('says why a login at a provider has failed', async () => {
       await api.accounts.register(email('waiting'));
-      google.people['waiting'] = { email: email('waiting'), email_verified: true, name: 'Ada' };
+      google.person('waiting', { email: email('waiting') });
       const { page, context, errors } = await open(`${url}/account/`);
       await page.getByRole('button', { name: 'Continue with Google' }).click();
       await page.getByText('[ Cancel ]').click();
@@ -497,7 +495,7 @@ const withoutStatuses = (errors: readonly string[]) =>
     });
 
     it('lets another page of the same origin link and remove an identity', async () => {
-      google.people['linker'] = { email: 'elsewhere@example.com', email_verified: true, name: 'Ada' };
+      google.person('linker', { email: 'elsewhere@example.com' });
       await api.accounts.register(email('linker'));
       await api.accounts.admin().verifyEmail(email('linker'));
       const { page, context } = await open(`${url}/account/`);

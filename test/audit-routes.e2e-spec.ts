@@ -11,7 +11,6 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import { Secret, TOTP } from 'otpauth';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -19,6 +18,7 @@ import { operations } from './support/reference.js';
 import { furtherRoutes } from './support/further-routes.js';
 import { existingPath, send, validBody } from './support/requests.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -93,16 +93,13 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
   const call = (method: string, path: string, body: object, headers: Record<string, string> = {}) =>
     send(api, method, path, body, headers);
 
-  const codeOf = (secret: string, moved = 0) =>
-    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + moved });
   const setUp = async ({ headers }: Person): Promise<string> =>
     (await api.post('/auth/mfa/totp/', {}, headers)).body.secret;
   /** Turns the second factor on, and moves the clock until there is another code. */
   const turnOn = async (owner: Person): Promise<string> => {
-    const secret = await setUp(owner);
-    await api.post('/auth/mfa/totp/confirm/', { code: codeOf(secret) }, owner.headers);
+    const { secret } = await turnOnFactor(api, owner.headers);
     api.moveClock(STEP);
-    return codeOf(secret, STEP);
+    return totpCode(secret, STEP);
   };
   const addPasskey = async ({ headers }: Person, device = new Authenticator(PUBLIC_URL)) => {
     const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
@@ -160,7 +157,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
     'POST /auth/mfa/totp': async () => api.post('/auth/mfa/totp/', {}, (await person()).headers),
     'POST /auth/mfa/totp/confirm': async () => {
       const owner = await person();
-      return api.post('/auth/mfa/totp/confirm/', { code: codeOf(await setUp(owner)) }, owner.headers);
+      return api.post('/auth/mfa/totp/confirm/', { code: totpCode(await setUp(owner)) }, owner.headers);
     },
     'POST /auth/mfa/recovery-codes': async () => {
       const owner = await person();

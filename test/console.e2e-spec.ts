@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { DataSource } from 'typeorm';
 import { bearer, PASSWORD } from './support/api.js';
 import { confirm, describeConsole, logIn, ROOT } from './support/console.js';
+import { turnOnFactor } from './support/second-factor.js';
 
 const MINUTE = 60_000;
 
@@ -55,9 +55,7 @@ describeConsole('the console', (of) => {
   it('makes an account staff, and resets its two-step login', async () => {
     await of().api.accounts.register('helper@example.com', { name: 'Hedy' });
     const { access } = await of().api.accounts.login('helper@example.com');
-    const { secret } = (await of().api.post('/auth/mfa/totp/', {}, bearer(access))).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    await of().api.post('/auth/mfa/totp/confirm/', { code }, bearer(access));
+    await turnOnFactor(of().api, bearer(access));
     const { id } = (await of().api.get('/auth/me/', bearer(access))).body;
     const { page, errors } = await of().open(`/admin/#/accounts/${id}/show`);
     await page.getByRole('button', { name: 'Reset two-step login' }).click();

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { MailQueue, MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { times } from './support/concurrent.js';
 import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -83,11 +83,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     const insertKey = async (_: number, headers: Record<string, string>) => {
       await api.post('/auth/api-keys/', { name: 'Key', scope: 'read' }, headers);
     };
-    const turnOn = async (_: number, headers: Record<string, string>) => {
-      const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-      await api.post('/auth/mfa/totp/confirm/', { code }, headers);
-    };
+    const turnOn = (_: number, headers: Record<string, string>) => turnOnFactor(api, headers);
 
     describe.each([
       ['a passkey', (id: number) => insert('passkeys', id)],

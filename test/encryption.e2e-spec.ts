@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
+import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { createStore, STORES } from './support/stores.js';
 import { startApiOn } from './support/api.js';
 
@@ -12,21 +12,17 @@ const EMAIL = 'ada@example.com';
 
 async function fill(api: TestApi): Promise<string> {
   const headers = await api.accounts.member(EMAIL);
-  const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
-  return secret;
+  return (await turnOnFactor(api, headers)).secret;
 }
 
 const stored = async (api: TestApi): Promise<string[]> =>
   (await api.rows.all<{ secret: string }>('SELECT secret FROM totp_factors')).map(({ secret }) => secret);
 
 /** Both steps of a login, with a code that was not used yet. */
-async function logIn(api: TestApi, totp: string, steps: number): Promise<Record<string, string>> {
+async function logIn(api: TestApi, secret: string, steps: number): Promise<Record<string, string>> {
   api.moveClock(steps * 30_000);
   const { mfa_token } = (await api.post('/auth/login/', { email: EMAIL, password: PASSWORD })).body;
-  const timestamp = Date.now() + steps * 30_000;
-  const code = new TOTP({ secret: Secret.fromBase32(totp) }).generate({ timestamp });
+  const code = totpCode(secret, steps * 30_000);
   const reply = await api.post('/auth/login/', { mfa_token, code });
   expect(reply).toHaveStatus(200);
   return bearer(reply.body.access);
@@ -37,17 +33,17 @@ describe.each(STORES)('stored secrets on %s', (store) => {
     const testStore = await createStore(store);
     const environment = { ...testStore.environment, JWT_SECRET: OLD };
     let api = await startApiOn(environment);
-    const totp = await fill(api);
+    const secret = await fill(api);
     const first = await stored(api);
     expect(first).toHaveLength(1);
     for (const value of first) expect(value).toMatch(/^\$aes-256-gcm\$v1\$[\da-f]{16}\$[\w-]+$/);
-    expect(first.join()).not.toContain(totp);
+    expect(first.join()).not.toContain(secret);
 
     // From the derived key to one of its own, and to a second one.
     api = await api.restart({ encryptionKey: FIRST });
-    await logIn(api, totp, 1);
+    await logIn(api, secret, 1);
     api = await api.restart({ encryptionKey: FIRST, jwtSecret: NEW, jwtSecretPrevious: OLD });
-    await logIn(api, totp, 2);
+    await logIn(api, secret, 2);
     await api.app.close();
     const keys = {
       ENCRYPTION_KEY: SECOND.toString('base64'),
@@ -64,7 +60,7 @@ describe.each(STORES)('stored secrets on %s', (store) => {
       JWT_SECRET: NEW,
       ENCRYPTION_KEY: SECOND.toString('base64'),
     });
-    await logIn(api, totp, 3);
+    await logIn(api, secret, 3);
     await api.app.close();
     await testStore.remove();
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/auth/password/passwords.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
@@ -7,6 +6,7 @@ import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { MailServer } from './support/mail-server.js';
+import { totpCode } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -43,7 +43,6 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
     await accounts().lock(id);
     await api.app.get(LoginsService, { strict: false }).endAll(id);
   };
-  const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   const setUp = async (): Promise<string> => (await api.post('/auth/mfa/totp/', {}, headers)).body.secret;
   const factors = async () => {
     const again = bearer((await api.accounts.login(email)).access);
@@ -53,7 +52,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
   };
 
   it('turns no second factor on', async () => {
-    const code = codeOf(await setUp());
+    const code = totpCode(await setUp());
     const confirm = () => api.post('/auth/mfa/totp/confirm/', { code }, headers);
     expect(await startDuring([api, store], endLogins, confirm)).toBeError('TOKEN_NOT_VALID');
     expect(await factors()).toEqual([false, 0, 0, 0]);
@@ -75,7 +74,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
 
   it('links no identity', async () => {
     const login = `late${count}`;
-    google.people[login] = { email: `${login}@example.org`, email_verified: true, name: 'Ada' };
+    google.person(login, { email: `${login}@example.org` });
     const started = await api.post('/auth/social/google/link/', {}, headers);
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(started.body.authorization_url, login);
@@ -87,7 +86,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
 
   it('completes no second step after a change of the password', async () => {
     const { recovery_codes: recovery } = (
-      await api.post('/auth/mfa/totp/confirm/', { code: codeOf(await setUp()) }, headers)
+      await api.post('/auth/mfa/totp/confirm/', { code: totpCode(await setUp()) }, headers)
     ).body;
     const { mfa_token } = (await api.post('/auth/login/', { email, password: PASSWORD })).body;
     const passwordHash = await api.app.get(Passwords, { strict: false }).hash('another password');

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { DataSource } from 'typeorm';
 import { createApp } from '../src/app.js';
 import { LoginThrottle } from '../src/auth/password/login-throttle.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -168,9 +168,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
   it('stay counted for their address when other accounts complete a login there', async () => {
     await register();
     const headers = bearer((await api.accounts.login(email)).access);
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+    const { recovery_codes } = await turnOnFactor(api, headers);
     const throttle = api.app.get(LoginThrottle, { strict: false });
     const address = '203.0.113.79';
     for (let n = 0; n < 298; n++) await throttle.count({ emailKey: `other${n}@example.com`, address });

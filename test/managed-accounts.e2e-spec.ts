@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import { Secret, TOTP } from 'otpauth';
 import type { Repository } from 'typeorm';
 import { Account } from '../src/accounts/account.entity.js';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { Authenticator } from './support/authenticator.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
@@ -117,7 +117,7 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
     expect(await read(id)).toMatchObject({ logins: 2 });
     await addPasskey(headers);
     // Ends the other logins.
-    await addFactor(headers);
+    await turnOnFactor(api, headers);
 
     const details = await read(id);
     expect(details).toMatchObject({ logins: 1, totp: true, passkeys: 1 });
@@ -128,11 +128,6 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
     ]);
   });
 
-  const addFactor = async (headers: Headers): Promise<void> => {
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
-  };
   const addPasskey = async (headers: Headers): Promise<void> => {
     const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
     const response = new Authenticator(PUBLIC_URL).create(options);
@@ -257,7 +252,7 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
   it('lose their second factor and passkeys, and their logins', async () => {
     const { id, email, headers } = await person('lost-phone');
     await addPasskey(headers);
-    await addFactor(headers);
+    await turnOnFactor(api, headers);
     expect(await read(id)).toMatchObject({ totp: true, passkeys: 1 });
 
     const reply = await reset(id, root);

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { Client } from 'pg';
 import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
@@ -11,6 +10,7 @@ import { runCommand, spawnCommand } from './support/command.js';
 import { createTablesIn } from './support/fixture/database.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { recordedEvents } from './support/recorded-changes.js';
+import { totpCode } from './support/second-factor.js';
 import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
 
 /** Numbers that JavaScript, SQLite and PostgreSQL would change. */
@@ -18,9 +18,6 @@ const EXACT =
   '{"large": 1e400, "long": 12345678901234567890, "exact": 1.10, "z": "Straße \\u2028", "a": null}';
 const KEYS = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
 const STEP = 30_000;
-
-const codeOf = (secret: string, offset = 0) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });
 
 ifEmbedded(describe).each<[StoreName, StoreName]>([
   ['SQLite', 'PostgreSQL'],
@@ -68,7 +65,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     const bearerOfKey = bearer(key.body.data.key);
     await made(before.get('/auth/me/', bearerOfKey));
     const { body: factor } = await made(before.post('/auth/mfa/totp/', {}, ada));
-    await made(before.post('/auth/mfa/totp/confirm/', { code: codeOf(factor.secret) }, ada));
+    await made(before.post('/auth/mfa/totp/confirm/', { code: totpCode(factor.secret) }, ada));
     await made(before.post('/v1/samples', { text: 'Last' }, staff));
     await made(before.delete('/v1/samples/4', staff));
     const session = await before.accounts.session('staff@example.com');
@@ -129,7 +126,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     expect(await after.post('/auth/refresh/', { refresh: tokens.refresh })).toHaveStatus(200);
     const challenge = await after.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD });
     after.moveClock(STEP);
-    const login = { mfa_token: challenge.body.mfa_token, code: codeOf(factor.secret, STEP) };
+    const login = { mfa_token: challenge.body.mfa_token, code: totpCode(factor.secret, STEP) };
     expect(await after.post('/auth/login/', login)).toHaveStatus(200);
     await after.app.close();
     const [usage] = await run(

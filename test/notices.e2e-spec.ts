@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { ANY_STORE, settingsOf, STORES } from './support/stores.js';
 
 const MINUTE = 61_000;
@@ -62,9 +62,7 @@ describe.each(STORES)('notices on %s', (store) => {
 
   it('report to the owner what an operator has changed', async () => {
     const headers = await register('lost@example.com');
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+    await turnOnFactor(api, headers);
     const account = (parameters: string[], input: string) =>
       runCommand('account', parameters, {
         environment: { ...settingsOf(api.config.store), ...mails.settings },

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import { Secret, TOTP } from 'otpauth';
 import type { Repository } from 'typeorm';
 import { createApp } from '../src/app.js';
 import { LoginThrottle } from '../src/auth/password/login-throttle.js';
@@ -8,6 +7,7 @@ import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
@@ -85,9 +85,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
 
   it('need no further factor', async () => {
     await add();
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+    await turnOnFactor(api, headers);
     expect((await login(device.get(await loginOptions()))).body).toHaveProperty('access');
   });
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Secret, TOTP } from 'otpauth';
 import { MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { times } from './support/concurrent.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
+import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -197,9 +197,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
   it('of an account with an unverified address removes its linked identities and its second factor', async () => {
     const { id, headers } = await register('victim@example.com');
     await addIdentity(id);
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+    await turnOnFactor(api, headers);
 
     expect(await confirm(await tokenFor('victim@example.com'))).toHaveStatus(200);
 
@@ -210,10 +208,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
   it('sends a token that completes no login with a second factor', async () => {
     const email = 'factor@example.com';
     const { headers } = await register(email);
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const totp = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    const confirmed = await api.post('/auth/mfa/totp/confirm/', { code: totp }, headers);
-    const [code] = confirmed.body.recovery_codes;
+    const [code] = (await turnOnFactor(api, headers)).recovery_codes;
     const complete = (mfa_token: string) => api.post('/auth/login/', { mfa_token, code });
 
     expect(await complete(await tokenFor(email))).toBeError('TOKEN_NOT_VALID');
@@ -224,9 +219,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     const email = 'late@example.com';
     const { id, headers } = await register(email);
     await addIdentity(id);
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-    const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+    const { recovery_codes } = await turnOnFactor(api, headers);
     const passkey = (name: string) =>
       api.rows.execute(
         `INSERT INTO passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)
@@ -259,13 +252,9 @@ describe.each(STORES)('a password reset on %s', (store) => {
     const { id, headers } = await register('evil@example.com');
     await api.accounts.admin().verifyEmail('evil@example.com');
     await addIdentity(id);
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const codes = new TOTP({ secret: Secret.fromBase32(secret) });
-    const confirmation = { code: codes.generate() };
-    expect(await api.post('/auth/mfa/totp/confirm/', confirmation, headers)).toHaveStatus(200);
+    const { secret } = await turnOnFactor(api, headers);
     api.moveClock(60_000);
-    const code = codes.generate({ timestamp: Date.now() + 60_000 });
-    const change = { new_email: 'misled@example.com', password: PASSWORD, code };
+    const change = { new_email: 'misled@example.com', password: PASSWORD, code: totpCode(secret, 60_000) };
     expect(await api.post('/auth/email/change/', change, headers)).toHaveStatus(202);
     const token = tokenIn(await server.next('misled@example.com'));
     expect(await api.post('/auth/email/change/confirm/', { token })).toHaveStatus(200);

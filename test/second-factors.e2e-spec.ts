@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { createApp } from '../src/app.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Authenticated, LoginSteps } from '../src/auth/login/login-steps.js';
@@ -8,6 +7,7 @@ import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
+import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -47,8 +47,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
     api.moveClock(milliseconds);
   }
 
-  const codeOf = (secret: string, offset = 0) =>
-    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + moved + offset });
+  const codeOf = (secret: string, offset = 0) => totpCode(secret, moved + offset);
   const setUp = async (): Promise<string> => {
     const reply = await api.post('/auth/mfa/totp/', {}, headers);
     expect(reply).toHaveStatus(200);
@@ -534,14 +533,11 @@ describe('the second factor on two replicas', () => {
     const api = await startApi('PostgreSQL');
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
     const headers = await api.accounts.member('ada@example.com');
-    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
-    const code = (offset: number) =>
-      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });
-    await api.post('/auth/mfa/totp/confirm/', { code: code(0) }, headers);
+    const { secret } = await turnOnFactor(api, headers);
     const login = { email: 'ada@example.com', password: PASSWORD };
     const { mfa_token } = (await api.post('/auth/login/', login)).body;
 
-    const next = code(STEP);
+    const next = totpCode(secret, STEP);
     const replies = await Promise.all(
       [api, replica, api, replica].map((on) => on.post('/auth/login/', { mfa_token, code: next })),
     );

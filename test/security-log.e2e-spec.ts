@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Secret, TOTP } from 'otpauth';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { startApi } from './support/api.js';
 import { runCommand } from './support/command.js';
+import { totpCode } from './support/second-factor.js';
 import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
 import { siteOf, Visitor } from './support/social/visitor.js';
@@ -99,7 +99,7 @@ describe.each(STORES)('security events on %s', (store) => {
       accountId: body.id,
     });
     const { secret } = (await send('POST', '/auth/mfa/totp/', {}, bearer)).body;
-    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    const code = totpCode(secret);
     await add('factor_changed', send('POST', '/auth/mfa/totp/confirm/', { code }, bearer), {
       accountId: body.id,
       reason: 'TOTP on',
@@ -209,7 +209,7 @@ describe.each(STORES)('security events on %s', (store) => {
     const ownStore = await createStore(store);
     const publicUrl = 'https://api.example.com';
     const google = await Google.start(`${publicUrl}/auth/social/google/callback/`);
-    google.people['grace'] = { email: 'grace@private.example', email_verified: true, name: 'Grace' };
+    google.person('grace', { email: 'grace@private.example', name: 'Grace' });
     const environment = { ...ownStore.environment, ...google.settings, PUBLIC_URL: publicUrl };
     const own = await Service.start({ ...environment, LOG_LEVEL: 'info' });
     const visitor = new Visitor(siteOf(own, publicUrl));

@@ -13,7 +13,7 @@ let google: Google;
 let github: GitHub;
 beforeAll(async () => {
   google = await Google.start(CALLBACK);
-  google.people['ada'] = { email: 'ada@example.com', email_verified: true, name: 'Ada' };
+  google.person('ada');
   github = await GitHub.start();
   const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
   github.person = { id: 1, login: 'octo', name: null, emails };
@@ -238,7 +238,7 @@ describe('a provider', () => {
     expect(await api.get('/auth/social/google/')).toBeError('SERVICE_UNAVAILABLE');
 
     const late = await Google.start(CALLBACK, { port });
-    late.people['ada'] = google.people['ada']!;
+    late.person('ada');
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
     await late.stop();
@@ -300,13 +300,13 @@ describe('a provider', () => {
 
   it('may return the profile only from its user info endpoint', async () => {
     const other = await Google.start(CALLBACK, { claimsIn: 'user info' });
-    other.people['ada'] = google.people['ada']!;
+    other.person('ada', { name: 'Ada King' });
     const api = await startApi(ANY_STORE, { ...settings(), ...other.settings });
 
     const { body } = await new Visitor(api).logIn('google', 'ada');
 
     const { body: account } = await api.get('/auth/me/', bearer(body.access));
-    expect(account).toMatchObject({ email: 'ada@example.com', name: 'Ada' });
+    expect(account).toMatchObject({ email: 'ada@example.com', name: 'Ada King' });
     await Promise.all([api.stop(), other.stop()]);
   });
 });
