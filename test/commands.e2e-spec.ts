@@ -9,10 +9,10 @@ import { ANY_STORE, createStore, ifEmbedded, type TestStore } from './support/st
 
 const SUPERUSER = ['create-superuser', '--email', 'ada@example.com', '--name', 'Ada'];
 
-describeCommands('commands', {
+describeCommands('all commands', {
   table: 'accounts',
-  helps: ['migrate', 'move', 'account'],
-  needSchema: [
+  printUsage: ['migrate', 'move', 'account'],
+  rejectOldSchema: [
     ['audit', []],
     ['account', ['list']],
     ['account', ['purge']],
@@ -23,12 +23,12 @@ describeCommands('commands', {
     ['events', ['renew-epoch']],
     ['account', ['purge']],
   ],
-  ask: [
+  askToCreate: [
     ['migrate', []],
     ['account', SUPERUSER],
     ['events', ['renew-epoch']],
   ],
-  create: [
+  createDatabase: [
     ['migrate', [], 'y\n', 'Migrations run: '],
     ['migrate', ['--yes'], '', 'Migrations run: '],
     ['account', SUPERUSER, 'y\nA long passphrase\n', 'is a superuser'],
@@ -39,7 +39,7 @@ describeCommands('commands', {
   ],
 });
 
-ifEmbedded(describe)('a command that reads, without a database,', () => {
+ifEmbedded(describe)('without a database, a command that only reads', () => {
   let store: TestStore;
   let file: string;
   beforeEach(async () => {

@@ -5,9 +5,9 @@ import { STORES } from './support/stores.js';
 
 it.each(STORES)('the event of an order is shown to its owner and staff, on %s', async (store) => {
   const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-  const login = (name: string) => api.accounts.member(`${name}@example.com`);
-  const [ada, bob, staff] = [await login('ada'), await login('bob'), await login('staff')];
-  await api.accounts.admin().setStaff('staff@example.com', true);
+  const ada = await api.accounts.newUser('ada@example.com');
+  const bob = await api.accounts.newUser('bob@example.com');
+  const staff = await api.accounts.newStaff();
   const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
   const { id } = (await send(api, 'POST', '/v1/orders', payload, { ...ada, 'idempotency-key': 'k' })).body
     .data;

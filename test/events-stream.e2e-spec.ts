@@ -297,9 +297,9 @@ describe.each(STORES)('streams on %s', (store) => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/v1/events/stream`;
-    const { member, staff: staffMember } = api.accounts;
-    const [ada, bob] = [await member('ada@example.com'), await member('bob@example.com')];
-    const staff = await staffMember();
+    const ada = await api.accounts.newUser('ada@example.com');
+    const bob = await api.accounts.newUser('bob@example.com');
+    const staff = await api.accounts.newStaff();
     const clients = await Promise.all(
       [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
     );

@@ -2,9 +2,8 @@ import { type AddressInfo, connect, type Server } from 'node:net';
 import { Global, Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { createApp } from '../src/app.js';
 import { PASSWORD_COST } from '../src/auth/password/passwords.js';
-import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
+import { PASSWORD, type Reply, startApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
@@ -97,14 +96,7 @@ describe.each<[string, StoreName, number]>([
   it('returns IDEMPOTENCY_KEY_IN_USE at once for any body, and replays the response afterwards', async () => {
     Held.current = new Held();
     const api = await startApi(store, {}, [RepeatModule]);
-    const other =
-      replicas === 1
-        ? api
-        : new TestApi(
-            await createApp(api.config, { modules: [RepeatModule] }),
-            api.config,
-            async () => undefined,
-          );
+    const other = replicas === 1 ? api : await api.replica();
     const first = api.post('/v1/repeats/held', {}, withKey('k'));
     await Held.current.written.promise;
 
@@ -155,11 +147,7 @@ const openConnections = (server: Server) =>
 describe('two replicas on PostgreSQL', () => {
   it('create one ticket from 100 concurrent requests with one key, five times, and skip no id', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
-    const replica = new TestApi(
-      await createApp(api.config, { modules: [FixtureModule] }),
-      api.config,
-      async () => undefined,
-    );
+    const replica = await api.replica();
 
     for (let round = 1; round <= 5; round++) {
       const replies = await times(100, (n) =>
@@ -175,11 +163,7 @@ describe('two replicas on PostgreSQL', () => {
 
   it('replay the responses of each other, and reject another body', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
-    const replica = new TestApi(
-      await createApp(api.config, { modules: [FixtureModule] }),
-      api.config,
-      async () => undefined,
-    );
+    const replica = await api.replica();
 
     const first = await api.post('/v1/tickets', { a: 1 }, withKey('k'));
     const again = await replica.post('/v1/tickets', { a: 1 }, withKey('k'));

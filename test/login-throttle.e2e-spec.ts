@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { createApp } from '../src/app.js';
 import { LoginThrottle } from '../src/auth/password/login-throttle.js';
-import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
@@ -227,7 +226,7 @@ describe.each(STORES)('failed logins without TRUST_PROXY on %s', (store) => {
 describe('failed logins on PostgreSQL', () => {
   it('are counted together by all replicas', async () => {
     const api = await startApi('PostgreSQL');
-    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    const replica = await api.replica();
     await api.accounts.register('ada@example.com');
     const login = (on: TestApi, password: string) =>
       on.post('/auth/login/', { email: 'ada@example.com', password });

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import PostalMime from 'postal-mime';
-import { createApp } from '../src/app.js';
 import { MailOutbox, MailSender } from '../src/platform/mail/index.js';
-import { PASSWORD, startApi, TestApi } from './support/api.js';
+import { PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Service } from './support/service.js';
 import { ANY_STORE, createStore, STORES } from './support/stores.js';
@@ -208,7 +207,7 @@ describe.each(STORES)('mails on %s', (store) => {
 it('on PostgreSQL, two replicas send each mail once', async () => {
   const server = await MailServer.start();
   const api = await startApi('PostgreSQL', server.settings);
-  const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+  const replica = await api.replica();
   const emails = Array.from({ length: 30 }, (_, n) => `replica${n}@example.com`);
 
   for (const [n, email] of emails.entries()) await (n % 2 ? api : replica).accounts.register(email);
@@ -281,7 +280,7 @@ describe('without SMTP_URL', () => {
   it('in production, requests that need mail return 503, registration works, and the start logs a warning', async () => {
     const settings = { NODE_ENV: 'production', JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'open' };
     const api = await startApi(ANY_STORE, settings);
-    const headers = await api.accounts.member('ada@example.com');
+    const headers = await api.accounts.newUser('ada@example.com');
 
     const resend = await api.send({ method: 'POST', url: '/auth/email/resend/', headers });
     expect(resend).toBeError('SERVICE_UNAVAILABLE');

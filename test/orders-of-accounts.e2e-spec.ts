@@ -16,14 +16,12 @@ describe.each(STORES)('an order of an account on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    [ada, bob, staff] = [await login('ada'), await login('bob'), await login('staff')];
-    await api.accounts.admin().setStaff('staff@example.com', true);
+    ada = await api.accounts.newUser('ada@example.com');
+    bob = await api.accounts.newUser('bob@example.com');
+    staff = await api.accounts.newStaff();
   });
   afterAll(() => api.stop());
 
-  async function login(name: string): Promise<Record<string, string>> {
-    return api.accounts.member(`${name}@example.com`);
-  }
   const order = (payload: unknown, headers: Record<string, string>) =>
     send(api, 'POST', '/v1/orders', payload, headers);
 
@@ -63,7 +61,7 @@ describe.each(STORES)('an order of an account on %s', (store) => {
 
   it('is in the export of the account, and stays without an owner after its deletion', async () => {
     await order({ of: 'bob' }, bob);
-    const eve = await login('eve');
+    const eve = await api.accounts.newUser('eve@example.com');
     for (let n = 0; n < 105; n++) await order(`{"n": ${n}.10}`, eve);
 
     const { body, text } = await api.get('/auth/me/export/', eve);
@@ -81,7 +79,7 @@ describe.each(STORES)('an order of an account on %s', (store) => {
   });
 
   it('is not created for an account that is deleted meanwhile', async () => {
-    const max = await login('max');
+    const max = await api.accounts.newUser('max@example.com');
     const { id } = (await api.get('/auth/me/', max)).body;
     const accounts = api.app.get(AccountsService, { strict: false });
     const remove = async () => accounts.remove((await accounts.lock(id))!);

@@ -203,18 +203,18 @@ describe.each(STORES)('commands of posts on %s', (store) => {
   });
 });
 
-const CALLS = [
+const WRITING = [
   ['posts/seed', ['--posts', '1']],
   ['posts/import', ['-']],
 ] as const;
 
-describeCommands('commands of posts', {
+describeCommands('all commands of posts', {
   table: 'posts',
-  helps: ['posts/seed', 'posts/import'],
-  needSchema: CALLS,
-  nameDatabase: CALLS,
-  ask: CALLS,
-  create: [
+  printUsage: ['posts/seed', 'posts/import'],
+  rejectOldSchema: WRITING,
+  nameDatabase: WRITING,
+  askToCreate: WRITING,
+  createDatabase: [
     ['posts/seed', ['--posts', '3'], 'yes\n', '3 posts in '],
     ['posts/import', ['--yes', '-'], '{"title":"T","content":"C"}', '1 post stored'],
   ],

@@ -1,10 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createApp } from '../src/app.js';
 import { Clock } from '../src/platform/jobs/clock.js';
 import { Purger, PurgeSchedule } from '../src/platform/jobs/purger.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { onlyFake } from './support/fake-timers.js';
-import { startApi, TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
@@ -62,7 +61,7 @@ describe.each(STORES)('a purge on %s', (store) => {
 describe('a purge on PostgreSQL', () => {
   it('deletes each row once when several replicas purge at the same time', async () => {
     const api = await startApi('PostgreSQL');
-    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    const replica = await api.replica();
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
 
     const counts = await Promise.all([api, replica, api, replica].map(({ app }) => app.get(Purger).purge()));

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createApp } from '../src/app.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Authenticated, LoginSteps } from '../src/auth/login/login-steps.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi, type Tokens } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
 import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
@@ -531,8 +530,8 @@ describe.each(STORES)('the second factor on %s', (store) => {
 describe('the second factor on two replicas', () => {
   it('accepts one code and one token once', async () => {
     const api = await startApi('PostgreSQL');
-    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
-    const headers = await api.accounts.member('ada@example.com');
+    const replica = await api.replica();
+    const headers = await api.accounts.newUser('ada@example.com');
     const { secret } = await turnOnFactor(api, headers);
     const login = { email: 'ada@example.com', password: PASSWORD };
     const { mfa_token } = (await api.post('/auth/login/', login)).body;

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApp } from '../src/app.js';
 import { DataSource } from 'typeorm';
 import { Login } from '../src/auth/login/login.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
+import { bearer, PASSWORD, type Session, sessionOf, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -393,7 +392,7 @@ describe.each(STORES)('sessions on %s', (store) => {
 describe('sessions on two replicas', () => {
   it('are shared', async () => {
     const api = await startApi('PostgreSQL', { JWT_SECRET: 'aj'.repeat(16) });
-    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    const replica = await api.replica();
     await api.accounts.register('ada@example.com');
     const { cookie, headers } = await api.accounts.session('ada@example.com');
 

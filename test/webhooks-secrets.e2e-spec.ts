@@ -8,7 +8,7 @@ const EMAIL = 'staff@example.com';
 
 /** Creates a webhook. */
 async function fill(api: TestApi): Promise<void> {
-  const headers = await api.accounts.staff(EMAIL);
+  const headers = await api.accounts.newStaff(EMAIL);
   const reply = await api.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', types: ['*'] }, headers);
   expect(reply).toHaveStatus(201);
 }

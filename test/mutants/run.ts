@@ -2,7 +2,8 @@
  * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
  * reach the place of each on SQLite, until one fails: at most twenty test files. Each fault that survives shows a test
  * that is missing, or is listed in survivors.json: `equivalent` with a sentence that says why nobody can notice it,
- * `noticedElsewhere` with the check that fails, or with the test that fails in another process or on PostgreSQL.
+ * `noticedElsewhere` with the check that fails, or with the test that fails: in another process, on PostgreSQL, or in a
+ * file that the run did not choose.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

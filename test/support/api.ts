@@ -75,15 +75,15 @@ export class TestApi {
       return reply.body;
     },
     /** Registers an account. @returns the headers of its login */
-    member: async (email: string): Promise<Record<string, string>> => {
+    newUser: async (email: string): Promise<Record<string, string>> => {
       await this.accounts.register(email);
       return bearer((await this.accounts.login(email)).access);
     },
-    /** Registers a member of staff. @returns the headers of its login */
-    staff: async (email = 'staff@example.com'): Promise<Record<string, string>> => {
-      const headers = await this.accounts.member(email);
+    /** Registers a member of staff. @returns the headers of a login, whose token says so */
+    newStaff: async (email = 'staff@example.com'): Promise<Record<string, string>> => {
+      await this.accounts.register(email);
       await this.accounts.admin().setStaff(email, true);
-      return headers;
+      return bearer((await this.accounts.login(email)).access);
     },
     /** Logs in as a browser does. */
     session: async (email: string, password = PASSWORD): Promise<Session> => {
@@ -169,6 +169,12 @@ export class TestApi {
     const config: Config = Object.assign({}, this.config, changes);
     const { modules, removeStore } = this;
     return new TestApi(await createApp(config, { modules }), config, removeStore, modules);
+  }
+
+  /** Starts another process of the service, as far as its database can tell. It is stopped first. */
+  async replica(): Promise<TestApi> {
+    const { config, modules } = this;
+    return new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);
   }
 
   async stop(): Promise<void> {

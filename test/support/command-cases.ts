@@ -9,21 +9,21 @@ import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './st
 
 type Call = readonly [name: string, parameters: readonly string[]];
 
-/** Calls of commands, by what they have to do. */
+/** Calls of commands, by what they do. */
 interface Cases {
-  /** What a command that only prints its usage must not fill. */
+  /** A table that stays empty when a command prints its usage. */
   readonly table: string;
-  readonly helps: readonly string[];
-  readonly needSchema: readonly Call[];
+  readonly printUsage: readonly string[];
+  readonly rejectOldSchema: readonly Call[];
   readonly nameDatabase: readonly Call[];
-  readonly ask: readonly Call[];
+  readonly askToCreate: readonly Call[];
   /** With their input and a part of their output. */
-  readonly create: readonly (readonly [...Call, input: string, output: string])[];
-  /** With their first line. */
+  readonly createDatabase: readonly (readonly [...Call, input: string, output: string])[];
+  /** With the first line of their output. */
   readonly reportMistakes: readonly (readonly [...Call, line: string])[];
 }
 
-/** Tests what all commands promise: their usage, and what they do to a database that is old, absent or another one. */
+/** Tests what all commands promise: their usage, and what they do when the schema is old or the database is absent. */
 export function describeCommands(title: string, cases: Cases): void {
   describe.each(STORES)(`${title} on %s`, (store) => {
     let testStore: TestStore;
@@ -35,7 +35,7 @@ export function describeCommands(title: string, cases: Cases): void {
     const run = (name: string, parameters: readonly string[] = []) =>
       runCommand(name, parameters, { environment: testStore.environment });
 
-    it.each(cases.helps)('%s --help prints its usage, and changes nothing', async (name) => {
+    it.each(cases.printUsage)('%s --help prints its usage, and changes nothing', async (name) => {
       for (const flag of ['--help', '-h']) {
         const { code, output } = await run(name, [flag]);
         expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
@@ -50,25 +50,28 @@ export function describeCommands(title: string, cases: Cases): void {
       await api.stop();
     });
 
-    it.each(cases.needSchema)('%s %j rejects an older schema, and does not change it', async (...call) => {
-      const config = loadStoreConfig(testStore.environment);
-      const query = async (sql: string) => {
-        const source = await commandDataSource(config).initialize();
-        const rows = await source.query(sql);
-        await source.destroy();
-        return rows;
-      };
-      await query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
-      const before = await query('SELECT name FROM migrations ORDER BY id');
+    it.each(cases.rejectOldSchema)(
+      '%s %j rejects an older schema, and does not change it',
+      async (...call) => {
+        const config = loadStoreConfig(testStore.environment);
+        const query = async (sql: string) => {
+          const source = await commandDataSource(config).initialize();
+          const rows = await source.query(sql);
+          await source.destroy();
+          return rows;
+        };
+        await query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
+        const before = await query('SELECT name FROM migrations ORDER BY id');
 
-      const { code, output } = await run(...call);
+        const { code, output } = await run(...call);
 
-      expect(code).toBe(1);
-      expect(output).toMatch(
-        /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
-      );
-      expect(await query('SELECT name FROM migrations ORDER BY id')).toEqual(before);
-    });
+        expect(code).toBe(1);
+        expect(output).toMatch(
+          /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
+        );
+        expect(await query('SELECT name FROM migrations ORDER BY id')).toEqual(before);
+      },
+    );
 
     it('name the database before they write, without its password', async () => {
       const { DATA_DIR, DATABASE_URL } = testStore.environment;
@@ -92,7 +95,7 @@ export function describeCommands(title: string, cases: Cases): void {
       runCommand(name, parameters, { environment: store.environment, input });
     const isThere = () => existsSync(join(store.environment['DATA_DIR']!, 'database.sqlite'));
 
-    it.each(cases.ask)('%s %j asks before it creates one', async (name, parameters) => {
+    it.each(cases.askToCreate)('%s %j asks before it creates one', async (name, parameters) => {
       for (const input of ['', 'n\n', 'secret\n']) {
         const { code, output } = await run(name, parameters, input);
         expect([code, output.split('\n')]).toEqual([
@@ -109,12 +112,15 @@ export function describeCommands(title: string, cases: Cases): void {
       }
     });
 
-    it.each(cases.create)('%s %j creates one after the answer %j', async (name, parameters, input, part) => {
-      const { code, output } = await run(name, parameters, input);
+    it.each(cases.createDatabase)(
+      '%s %j creates one after the answer %j',
+      async (name, parameters, input, part) => {
+        const { code, output } = await run(name, parameters, input);
 
-      expect([code, output]).toEqual([0, expect.stringContaining(part)]);
-      expect((await run('audit', [])).code).toBe(0);
-    });
+        expect([code, output]).toEqual([0, expect.stringContaining(part)]);
+        expect((await run('audit', [])).code).toBe(0);
+      },
+    );
 
     it.each(cases.reportMistakes)('%s %j reports the mistake first', async (name, parameters, line) => {
       const { code, output } = await run(name, parameters, 'y\n');

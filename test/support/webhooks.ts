@@ -2,35 +2,36 @@ import { bearer, created, type Reply, type TestApi } from './api.js';
 import type { Receiver } from './receiver.js';
 import { until } from './until.js';
 
-/** A webhook as it was created, with its path at the receiver. */
+/** A webhook as it was created, with the path of its URL. */
 export interface TestWebhook {
   readonly id: number;
   readonly path: string;
   readonly secret: string;
 }
 
-/** The webhooks of an application that deliver to one receiver, as a member of staff manages them. */
+/** Calls the API of webhooks as a member of staff. The webhooks deliver to one receiver. */
 export class Webhooks {
   private static paths = 0;
 
   private constructor(
     private readonly api: TestApi,
     private readonly receiver: Receiver,
-    /** An API key of staff, because a token expires when a test moves the clock. */
+    /** Headers with an API key, because a token expires when a test moves the clock. */
     readonly staff: Record<string, string>,
   ) {}
 
   static async of(api: TestApi, receiver: Receiver): Promise<Webhooks> {
-    const headers = await api.accounts.staff();
+    const headers = await api.accounts.newStaff();
     const { key } = created(await api.post('/auth/api-keys/', { name: 'Webhooks', scope: 'write' }, headers));
     return new Webhooks(api, receiver, bearer(key));
   }
 
   /** Creates a webhook for one type of event, with a path of its own unless the fields have a URL. */
   async create(fields: object = {}): Promise<TestWebhook> {
-    const path = `/${++Webhooks.paths}`;
-    const body = { url: this.receiver.url + path, types: ['sample.created'], ...fields };
-    return { ...created(await this.api.post('/v1/webhooks', body, this.staff)), path };
+    const url = `${this.receiver.url}/${++Webhooks.paths}`;
+    const body = { url, types: ['sample.created'], ...fields };
+    const webhook = created(await this.api.post('/v1/webhooks', body, this.staff));
+    return { ...webhook, path: new URL(webhook.url).pathname };
   }
 
   async read(webhook: TestWebhook): Promise<any> {
@@ -58,7 +59,7 @@ export class Webhooks {
   }
 
   /** Waits for a state of the newest delivery, and returns it. */
-  async newest(webhook: TestWebhook, what: string, isReached: (newest: any) => boolean): Promise<any> {
+  async untilNewest(webhook: TestWebhook, what: string, isReached: (newest: any) => boolean): Promise<any> {
     let newest: any;
     await until(`the newest delivery ${what}`, async () => {
       [newest] = await this.deliveries(webhook);
@@ -69,15 +70,15 @@ export class Webhooks {
 
   untilStatus(webhook: TestWebhook, status: string, attempts: number): Promise<any> {
     const isReached = (newest: any) => newest.status === status && newest.attempts === attempts;
-    return this.newest(webhook, `is ${status} after ${attempts} attempts`, isReached);
+    return this.untilNewest(webhook, `is ${status} after ${attempts} attempts`, isReached);
   }
 
-  /** Waits for the end of an attempt without a usable response. */
-  untilFailed(webhook: TestWebhook): Promise<any> {
-    return this.newest(webhook, 'has an error', ({ error }) => error !== null);
+  /** Waits until the newest delivery has an error, and returns it. */
+  untilError(webhook: TestWebhook): Promise<any> {
+    return this.untilNewest(webhook, 'has an error', ({ error }) => error !== null);
   }
 
-  /** Since when every attempt has failed, which no response shows. */
+  /** Since when every attempt has failed, which the API does not show. */
   async failingSince(webhook: TestWebhook): Promise<unknown> {
     const sql = 'SELECT failing_since AS since FROM webhooks WHERE id = :id';
     return (await this.api.rows.one<{ since: unknown }>(sql, { id: webhook.id }))!.since;
@@ -86,7 +87,10 @@ export class Webhooks {
   /** Deletes all webhooks, so that the events of the next test are delivered to its own. */
   async removeAll(): Promise<void> {
     const { data } = (await this.api.get('/v1/webhooks?limit=100', this.staff)).body;
-    for (const webhook of data) await this.api.delete(pathOf(webhook), this.staff);
+    for (const webhook of data) {
+      const { status, text } = await this.api.delete(pathOf(webhook), this.staff);
+      if (status !== 204) throw new Error(`A webhook was not deleted: ${text}`);
+    }
   }
 }
 

@@ -63,11 +63,12 @@ describe.each(STORES)('the process on %s', (store) => {
 
       const end = service.end(signal);
       let ready: any;
-      await until('the process is not ready', async () => {
+      const isNotReady = async () => {
         const response = await service.fetch('/health/ready');
         ready = await response.json();
         return response.status === 503;
-      });
+      };
+      await until('the process is not ready', isNotReady, 400);
       expect(ready).toMatchObject({
         error: { code: 'SERVICE_UNAVAILABLE', details: [{ field: 'draining' }] },
       });

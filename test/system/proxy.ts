@@ -41,7 +41,8 @@ const expect = (what: string, isMet: boolean) => {
   if (!isMet) faults.push(what);
 };
 const ports = [await freePort(), await freePort(), await freePort()];
-const replicas = await Promise.all(ports.map(startReplica));
+const metricsPorts = [await freePort(), await freePort(), await freePort()];
+const replicas = await Promise.all(ports.keys().map(startReplica));
 const port = await freePort();
 const proxy = spawn(program, ['-db', '-q', '-f', 'deploy/cluster/haproxy.cfg'], {
   env: {
@@ -67,13 +68,23 @@ try {
 for (const fault of faults) console.log(`  Failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
-function startReplica(own: number): Promise<Service> {
+function startReplica(n: number): Promise<Service> {
   return Service.withFixture({
     ...store.environment,
-    PORT: String(own),
+    PORT: String(ports[n]),
+    METRICS_PORT: String(metricsPorts[n]),
     TRUST_PROXY: '127.0.0.1',
     DRAIN_DELAY_MS: '1000',
     JWT_SECRET: 'a secret that all of the replicas share',
+  });
+}
+
+/** Waits until the proxy sends requests of clients to a replica that has started. */
+function untilServing(n: number): Promise<void> {
+  return until(`replica ${n + 1} serves requests`, async () => {
+    await send('GET', '/v1/samples');
+    const metrics = await fetch(`http://127.0.0.1:${metricsPorts[n]}/metrics`);
+    return (await metrics.text()).includes('http_route="/v1/samples"');
   });
 }
 
@@ -82,8 +93,8 @@ async function restartInTurn(): Promise<void> {
   const load = startLoad();
   for (const [n, replica] of replicas.entries()) {
     await replica.end();
-    replicas[n] = await startReplica(ports[n]!);
-    await load.serves(500);
+    replicas[n] = await startReplica(n);
+    await untilServing(n);
   }
   const { served, failures } = await load.end();
   console.log(`Restarts in turn: ${served} requests served, ${failures.length} failed`);
@@ -93,17 +104,17 @@ async function restartInTurn(): Promise<void> {
 /** Only requests in flight at the killed replica fail, and no acknowledged write is lost. */
 async function killOne(): Promise<void> {
   const load = startLoad();
-  await load.serves(500);
+  await untilServing(0);
   await replicas[0]!.end('SIGKILL');
-  await load.serves(1000);
+  // Until the proxy has noticed it, and goes on.
+  await sleep(2000);
   const { served, failures, acknowledged } = await load.end();
   console.log(`A replica killed: ${served} requests served, ${failures.length} failed`);
   expect(`only requests in flight fail, not ${failures.length}`, failures.length <= CLIENTS);
   for (const path of acknowledged)
     expect(`${path} was acknowledged`, (await send('GET', path)).status === 200);
-  replicas[0] = await startReplica(ports[0]!);
-  // Until the proxy has noticed it.
-  await sleep(1000);
+  replicas[0] = await startReplica(0);
+  await untilServing(0);
 }
 
 /** Sessions, idempotency, the login throttle, and the client's address. */
@@ -161,17 +172,12 @@ function startLoad() {
     agent.destroy();
   };
   const clients = Array.from({ length: CLIENTS }, (_, n) => client(n));
-  /** Waits until a number of further requests is served. */
-  const serves = (further: number) => {
-    const enough = served + further;
-    return until(`${further} further requests are served`, () => served >= enough);
-  };
   const end = async () => {
     stop.abort();
     await Promise.all(clients);
     return { served, failures, acknowledged };
   };
-  return { serves, end };
+  return { end };
 }
 
 function send(

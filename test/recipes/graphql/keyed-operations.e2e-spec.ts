@@ -55,13 +55,11 @@ describe.each(STORES)('KeyedOperations on %s', (store) => {
   let bob: Headers;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [TicketsGraphqlModule]);
-    [ada, bob] = [await login('ada'), await login('bob')];
+    ada = await api.accounts.newUser('ada@example.com');
+    bob = await api.accounts.newUser('bob@example.com');
   });
   afterAll(() => api.stop());
 
-  async function login(name: string): Promise<Headers> {
-    return api.accounts.member(`${name}@example.com`);
-  }
   const CREATE = 'mutation ($key: String!, $text: JSON!) { createTicket(idempotencyKey: $key, text: $text) }';
   const create = async (key: string, text: object, headers = ada): Promise<any> => {
     const { data, errors } = (await api.graphql(CREATE, { key, text }, headers)).body;

@@ -8,7 +8,7 @@ let api: TestApi;
 let account: Record<string, string>;
 beforeAll(async () => {
   api = await startApi(ANY_STORE, {}, [FilesModule]);
-  account = await api.accounts.member('ada@example.com');
+  account = await api.accounts.newUser('ada@example.com');
 });
 afterAll(() => api.stop());
 
