@@ -3,13 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { loadStoreConfig } from '../src/platform/config/store.js';
-import { commandDataSource } from '../src/platform/database/data-source.js';
 import { bearer, PASSWORD, type Reply, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { createTablesIn } from './support/fixture/database.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { recordedEvents } from './support/recorded-changes.js';
+import { queryStore } from './support/rows.js';
 import { totpCode } from './support/second-factor.js';
 import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
 
@@ -35,14 +34,6 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
   const move = (to = addressOf(target)) => runCommand('move', [to], { environment: source.environment });
   const start = ({ environment }: TestStore, settings = {}) =>
     startApiOn({ ...environment, ...KEYS, ...settings }, [FixtureModule]);
-  const open = ({ environment }: TestStore) => commandDataSource(loadStoreConfig(environment)).initialize();
-  const run = async (store: TestStore, ...statements: string[]): Promise<any[]> => {
-    const database = await open(store);
-    let rows: any[] = [];
-    for (const sql of statements) rows = await database.query(sql);
-    await database.destroy();
-    return rows;
-  };
 
   it('keeps every response, and what was begun goes on', async () => {
     const before = await start(source);
@@ -129,7 +120,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     const login = { mfa_token: challenge.body.mfa_token, code: totpCode(factor.secret, STEP) };
     expect(await after.post('/auth/login/', login)).toHaveStatus(200);
     await after.app.close();
-    const [usage] = await run(
+    const [usage] = await queryStore(
       target,
       'SELECT (SELECT sum(bytes) FROM idempotency_usage) - (SELECT sum(size) FROM idempotency_records) AS error',
     );
@@ -141,7 +132,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     for (let n = 0; n < 3; n++) await before.samples.create();
     expect(await recordedEvents(before)).toHaveLength(3);
     await before.app.close();
-    await run(source, 'DELETE FROM events');
+    await queryStore(source, 'DELETE FROM events');
     await createTablesIn(target.environment);
     expect((await move()).code).toBe(0);
 
@@ -165,19 +156,19 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     const isSqlite = sourceStore === 'SQLite';
     const bytes = isSqlite ? `x'00ff27'` : String.raw`'\x00ff27'`;
     const time = `'2026-01-02T03:04:05.678${isSqlite ? 'Z' : '+00'}'`;
-    await run(
+    await queryStore(
       source,
       tableOf(sourceStore),
       `INSERT INTO things VALUES (1, ${bytes}, '{"a": [1, "b"]}', TRUE, '{1,2}', ${time}, 0.1, 12.5, 9007199254740993)`,
       `INSERT INTO things (c0) VALUES (7)`,
     );
     await createSchema(target);
-    await run(target, tableOf(targetStore));
+    await queryStore(target, tableOf(targetStore));
 
     expect(await move()).toEqual({ code: 0, output: expect.stringContaining('things: 2 rows') });
 
     const text = (n: number) => `CAST(c${n} AS text) AS c${n}`;
-    const [first, second] = await run(
+    const [first, second] = await queryStore(
       target,
       `SELECT c0, c1, ${[2, 3, 4].map(text).join(', ')}, c5, c6, ${[7, 8].map(text).join(', ')} FROM things ORDER BY c0`,
     );
@@ -197,7 +188,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
 
   it('holds few rows in memory at a time', async () => {
     const table = 'CREATE TABLE large (id integer PRIMARY KEY, a text, b text)';
-    await run(
+    await queryStore(
       source,
       table,
       sourceStore === 'SQLite'
@@ -206,7 +197,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
         : `INSERT INTO large SELECT i, repeat('x', 800000), repeat('y', 800000) FROM generate_series(1, 200) AS i`,
     );
     await createSchema(target);
-    await run(target, table);
+    await queryStore(target, table);
     // All texts together are larger than the heap may be; the application itself takes half of it.
     const environment = { ...source.environment, NODE_OPTIONS: '--max-old-space-size=140' };
     const { code, output } = await spawnCommand('move', [addressOf(target)], { environment });
@@ -232,7 +223,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
             'ALTER TABLE accounts ADD CONSTRAINT "a fault" CHECK (id < 0)',
             'ALTER TABLE accounts DROP CONSTRAINT "a fault"',
           ];
-    await run(target, fault);
+    await queryStore(target, fault);
 
     const { code, output } = await move();
 
@@ -242,10 +233,10 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     ]);
     const rows =
       'SELECT (SELECT count(*) FROM samples) AS samples, (SELECT count(*) FROM tickets) AS tickets';
-    expect(await run(target, rows)).toEqual([{ samples: 0, tickets: 0 }]);
-    await run(target, repair);
+    expect(await queryStore(target, rows)).toEqual([{ samples: 0, tickets: 0 }]);
+    await queryStore(target, repair);
     expect((await move()).code).toBe(0);
-    expect(await run(target, rows)).toEqual([{ samples: 1, tickets: 1 }]);
+    expect(await queryStore(target, rows)).toEqual([{ samples: 1, tickets: 1 }]);
     const copy = await start(target, { WRITE_ACCESS: 'open' });
     expect((await copy.samples.create()).id).toBe(2);
     expect(await recordedEvents(copy)).toHaveLength(3);
@@ -261,7 +252,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
       code: 1,
       output: expect.stringMatching(/The target is not empty: [a-z_]+ has \d rows?\n$/),
     });
-    expect(await run(target, 'SELECT count(*) AS n FROM accounts')).toEqual([{ n: 1 }]);
+    expect(await queryStore(target, 'SELECT count(*) AS n FROM accounts')).toEqual([{ n: 1 }]);
   });
 
   it.each(['source', 'target'])('refuses a %s that is in use', async (which) => {
@@ -280,7 +271,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
   });
 
   it('refuses a source with tables that no migration creates, before it writes', async () => {
-    await run(source, 'CREATE TABLE extra (id integer PRIMARY KEY)');
+    await queryStore(source, 'CREATE TABLE extra (id integer PRIMARY KEY)');
     expect(await move()).toEqual({
       code: 1,
       output: expect.stringContaining('The source has a table extra that no migration creates'),
@@ -288,12 +279,12 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
   });
 
   it('refuses a source with an older schema, before it changes the target', async () => {
-    await run(source, 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
+    await queryStore(source, 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
     expect(await move()).toEqual({
       code: 1,
       output: expect.stringMatching(/The schema of the database is older .*; run npm run migrate first\n$/),
     });
-    const [table] = await run(
+    const [table] = await queryStore(
       target,
       targetStore === 'SQLite'
         ? 'SELECT count(*) AS count FROM sqlite_master'

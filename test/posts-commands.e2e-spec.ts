@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadStoreConfig } from '../src/platform/config/store.js';
-import { commandDataSource } from '../src/platform/database/data-source.js';
 import { startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { describeCommands } from './support/command-cases.js';
 import { postsOf } from './support/posts.js';
+import { queryStore } from './support/rows.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
 describe.each(STORES)('commands of posts on %s', (store) => {
@@ -151,8 +150,7 @@ describe.each(STORES)('commands of posts on %s', (store) => {
     'import keeps what it stored when the database rejects a batch, and can be repeated: %s',
     async (_, length, count, stored) => {
       await run('migrate');
-      const source = await commandDataSource(loadStoreConfig(testStore.environment)).initialize();
-      await source.query('CREATE UNIQUE INDEX no_twins ON posts (title)');
+      await queryStore(testStore, 'CREATE UNIQUE INDEX no_twins ON posts (title)');
       const content = 'Some words. '.repeat(length).slice(0, length);
       const lines = Array.from({ length: count }, (__, n) => ({
         title: `Title ${n}`,
@@ -169,8 +167,7 @@ describe.each(STORES)('commands of posts on %s', (store) => {
       expect(output).toMatch(/unique/i);
       expect(code).toBe(1);
 
-      await source.query('DROP INDEX no_twins');
-      await source.destroy();
+      await queryStore(testStore, 'DROP INDEX no_twins');
       const { output: rest } = await run('posts/import', [file]);
       expect(rest).toContain(`${count + 1 - stored} posts stored`);
       expect(rest).toContain(`${stored} posts already existed`);

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadStoreConfig } from '../../src/platform/config/store.js';
-import { commandDataSource } from '../../src/platform/database/data-source.js';
 import { startApiOn } from './api.js';
 import { runCommand } from './command.js';
+import { queryStore } from './rows.js';
 import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './stores.js';
 
 type Call = readonly [name: string, parameters: readonly string[]];
@@ -53,15 +52,12 @@ export function describeCommands(title: string, cases: Cases): void {
     it.each(cases.rejectOldSchema)(
       '%s %j rejects an older schema, and does not change it',
       async (...call) => {
-        const config = loadStoreConfig(testStore.environment);
-        const query = async (sql: string) => {
-          const source = await commandDataSource(config).initialize();
-          const rows = await source.query(sql);
-          await source.destroy();
-          return rows;
-        };
-        await query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
-        const before = await query('SELECT name FROM migrations ORDER BY id');
+        const migrations = 'SELECT name FROM migrations ORDER BY id';
+        const before = await queryStore(
+          testStore,
+          'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)',
+          migrations,
+        );
 
         const { code, output } = await run(...call);
 
@@ -69,7 +65,7 @@ export function describeCommands(title: string, cases: Cases): void {
         expect(output).toMatch(
           /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
         );
-        expect(await query('SELECT name FROM migrations ORDER BY id')).toEqual(before);
+        expect(await queryStore(testStore, migrations)).toEqual(before);
       },
     );
 

@@ -1,5 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { loadStoreConfig } from '../../src/platform/config/store.js';
+import { commandDataSource } from '../../src/platform/database/data-source.js';
 import type { Parameters } from '../../src/platform/database/statement.js';
 import { Queries } from '../../src/platform/database/queries.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -20,3 +22,15 @@ export const rowsOf = (app: INestApplicationContext): Rows => ({
   execute: (sql, parameters) => app.get(Transactions).execute(sql, parameters),
   run: (work) => app.get(Transactions).run(work),
 });
+
+/** Runs statements on a database that no application has open. @returns the rows of the last one */
+export async function queryStore(
+  { environment }: { readonly environment: Readonly<Record<string, string>> },
+  ...statements: readonly string[]
+): Promise<any[]> {
+  const database = await commandDataSource(loadStoreConfig(environment)).initialize();
+  let rows: any[] = [];
+  for (const sql of statements) rows = await database.query(sql);
+  await database.destroy();
+  return rows;
+}
