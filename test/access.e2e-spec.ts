@@ -13,7 +13,7 @@ interface Callers {
 async function register(api: TestApi): Promise<Callers> {
   const { id } = await api.accounts.register('user@example.com');
   const user = bearer((await api.accounts.login('user@example.com')).access);
-  return { id, user, staff: await api.accounts.newStaff() };
+  return { id, user, staff: await api.accounts.logInNewStaff() };
 }
 
 describe.each(STORES)('access over REST on %s', (store) => {

@@ -173,7 +173,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     };
     const logins = [];
     for (const email of ['one@example.com', 'two@example.com']) {
-      const headers = await own.accounts.newUser(email);
+      const headers = await own.accounts.logInNew(email);
       await own.post('/v1/tickets', { email }, { ...headers, 'idempotency-key': 'k' });
       logins.push(headers);
     }
@@ -194,8 +194,8 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
 
   it('keeps what others may refer to, without an owner', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    const buyer = await own.accounts.newUser('buyer@example.com');
-    const staff = await own.accounts.newStaff();
+    const buyer = await own.accounts.logInNew('buyer@example.com');
+    const staff = await own.accounts.logInNewStaff();
     await own.post('/v1/tickets', { item: 'Tea' }, { ...buyer, 'idempotency-key': 'k' });
 
     const removed = await own.send({
@@ -270,7 +270,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     for (let round = 0; round < 5; round++) {
       const email = `busy${round}@example.com`;
-      const headers = await own.accounts.newUser(email);
+      const headers = await own.accounts.logInNew(email);
       const gone = new AbortController();
       const removed = own
         .send({

@@ -14,7 +14,7 @@ describe.each(STORES)('the export of an account on %s', (store) => {
   afterAll(() => api.stop());
 
   it('has everything that is stored about it, without secrets, and nothing of others', async () => {
-    const other = await api.accounts.newUser('other@example.com');
+    const other = await api.accounts.logInNew('other@example.com');
     await api.post('/v1/tickets', { of: 'other' }, { ...other, 'idempotency-key': 'other' });
     const account = await api.accounts.register('ada@example.com');
     const headers = bearer((await api.accounts.login('ada@example.com')).access);
@@ -43,7 +43,7 @@ describe.each(STORES)('the export of an account on %s', (store) => {
   });
 
   it('needs a recent login, and no password makes up for it', async () => {
-    const headers = await api.accounts.newUser('late@example.com');
+    const headers = await api.accounts.logInNew('late@example.com');
     api.moveClock(5 * MINUTE + 1000);
     expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
     expect(await api.get('/auth/me/export/')).toBeError('UNAUTHENTICATED');

@@ -362,7 +362,7 @@ const withoutStatuses = (errors: readonly string[]) =>
 
     it('logs in at a provider, also with a second step', async () => {
       const name = `caller.${store.toLowerCase()}`;
-      google.person(name);
+      google.addPerson(name);
       const { page, context, errors } = await open(`${url}/account/`);
       const logInAtGoogle = async () => {
         await page.getByRole('button', { name: 'Continue with Google' }).click();
@@ -405,7 +405,7 @@ const withoutStatuses = (errors: readonly string[]) =>
     });
 
     it('leads back to the console, where a login at a provider began', async () => {
-      google.person('visitor', { email: email('visitor') });
+      google.addPerson('visitor', { email: email('visitor') });
       const { page, context } = await open(`${url}/admin/#/health`);
       await page.getByRole('button', { name: 'Continue with Google' }).click();
       await page.fill('[name=login]', 'visitor');
@@ -446,7 +446,7 @@ const withoutStatuses = (errors: readonly string[]) =>
     });
 
     it('links an identity, and says why it links none', async () => {
-      google.person('owner', { email: email('owner.at') });
+      google.addPerson('owner', { email: email('owner.at') });
       const link = async (page: Page) => {
         await page.getByRole('button', { name: 'Link Google' }).click();
         await page.fill('[name=login]', 'owner');
@@ -478,7 +478,7 @@ const withoutStatuses = (errors: readonly string[]) =>
 
     it('says why a login at a provider has failed', async () => {
       await api.accounts.register(email('waiting'));
-      google.person('waiting', { email: email('waiting') });
+      google.addPerson('waiting', { email: email('waiting') });
       const { page, context, errors } = await open(`${url}/account/`);
       await page.getByRole('button', { name: 'Continue with Google' }).click();
       await page.getByText('[ Cancel ]').click();
@@ -495,7 +495,7 @@ const withoutStatuses = (errors: readonly string[]) =>
     });
 
     it('lets another page of the same origin link and remove an identity', async () => {
-      google.person('linker', { email: 'elsewhere@example.com' });
+      google.addPerson('linker', { email: 'elsewhere@example.com' });
       await api.accounts.register(email('linker'));
       await api.accounts.admin().verifyEmail(email('linker'));
       const { page, context } = await open(`${url}/account/`);

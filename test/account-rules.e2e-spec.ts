@@ -63,7 +63,7 @@ describe.each(STORES)('texts of 60 kB in calls of accounts on %s', (store) => {
   let headers: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store);
-    headers = await api.accounts.newUser('ada@example.com');
+    headers = await api.accounts.logInNew('ada@example.com');
   });
   afterAll(() => api.stop());
 
@@ -176,7 +176,7 @@ describe.each(STORES)('e-mail addresses on %s', (store) => {
   });
 
   it('are refused in a change of address, and by operators', async () => {
-    const headers = await api.accounts.newUser('change@example.com');
+    const headers = await api.accounts.logInNew('change@example.com');
     for (const [, new_email] of refused) {
       const reply = await api.post('/auth/email/change/', { new_email, password: PASSWORD }, headers);
       expect(reply).toBeError('VALIDATION_ERROR', ['new_email']);

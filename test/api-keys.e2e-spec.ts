@@ -193,7 +193,7 @@ describe.each(STORES)('API keys on %s', (store) => {
   it('of others, and malformed ids, are 404', async () => {
     const { id } = (await create()).body.data;
     const other = `stranger${count}@example.com`;
-    const theirs = await api.accounts.newUser(other);
+    const theirs = await api.accounts.logInNew(other);
     for (const [path, caller] of [
       [String(id), theirs],
       ['abc', headers],
@@ -249,7 +249,7 @@ describe.each(STORES)('API keys on %s', (store) => {
 describe('an API key in open mode', () => {
   it('is not looked at, so its scope does not apply', async () => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    const headers = await api.accounts.newUser('ada@example.com');
+    const headers = await api.accounts.logInNew('ada@example.com');
     const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
     const sample = { text: 'A' };
     expect(await api.post('/v1/samples', sample, bearer(key))).toHaveStatus(201);

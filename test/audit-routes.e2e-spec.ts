@@ -63,7 +63,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
       WRITE_ACCESS: 'authenticated',
     };
     api = await startApi(store, settings, [FixtureModule]);
-    staff = await api.accounts.newStaff();
+    staff = await api.accounts.logInNewStaff();
   });
   afterEach(() => api.moveClock(0));
   afterAll(() => Promise.all([api.stop(), mails.stop(), github.stop()]));

@@ -178,7 +178,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     transactions = api.app.get(Transactions);
     await transactions.execute(NOTES[store]);
     await transactions.execute(`INSERT INTO audited_notes (text) VALUES ('first')`);
-    staff = await api.accounts.newStaff();
+    staff = await api.accounts.logInNewStaff();
   });
   afterAll(() => api.stop());
 

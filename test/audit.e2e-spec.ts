@@ -328,7 +328,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
 describe.each(STORES)('the audit log with WRITE_ACCESS=open on %s', (store) => {
   it('records no writes for which the service did not check credentials', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    const staff = await api.accounts.newStaff();
+    const staff = await api.accounts.logInNewStaff();
 
     await api.post('/v1/samples', { text: 'T' });
     await api.post('/v1/samples', { text: 'T' }, staff);

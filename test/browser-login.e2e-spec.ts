@@ -42,7 +42,7 @@ const pageFor = (
       url = `http://127.0.0.1:${port}`;
       origin = `http://127.0.0.1:${frontPort}`;
       google = await Google.start(`${url}/auth/social/google/callback/`);
-      google.person('ada');
+      google.addPerson('ada');
       frontEnd = createServer((_, reply) => reply.setHeader('content-type', 'text/html').end(pageFor(url)));
       frontEnd.listen(frontPort, '127.0.0.1');
       api = await startApi(store, {

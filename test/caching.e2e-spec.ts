@@ -56,8 +56,8 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule, NotesModule]);
-    ada = await api.accounts.newUser('ada@example.com');
-    staff = await api.accounts.newStaff();
+    ada = await api.accounts.logInNew('ada@example.com');
+    staff = await api.accounts.logInNewStaff();
   });
   afterAll(() => api.stop());
 

@@ -74,7 +74,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
 
   it('links no identity', async () => {
     const login = `late${count}`;
-    google.person(login, { email: `${login}@example.org` });
+    google.addPerson(login, { email: `${login}@example.org` });
     const started = await api.post('/auth/social/google/link/', {}, headers);
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(started.body.authorization_url, login);

@@ -5,9 +5,9 @@ import { STORES } from './support/stores.js';
 
 it.each(STORES)('the event of an order is shown to its owner and staff, on %s', async (store) => {
   const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-  const ada = await api.accounts.newUser('ada@example.com');
-  const bob = await api.accounts.newUser('bob@example.com');
-  const staff = await api.accounts.newStaff();
+  const ada = await api.accounts.logInNew('ada@example.com');
+  const bob = await api.accounts.logInNew('bob@example.com');
+  const staff = await api.accounts.logInNewStaff();
   const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
   const { id } = (await send(api, 'POST', '/v1/orders', payload, { ...ada, 'idempotency-key': 'k' })).body
     .data;

@@ -45,8 +45,8 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
         FixtureModule,
       ]);
     const before = await start(source);
-    const ada = await before.accounts.newUser('ada@example.com');
-    const staff = await before.accounts.newStaff();
+    const ada = await before.accounts.logInNew('ada@example.com');
+    const staff = await before.accounts.logInNewStaff();
     for (const text of ['First', 'Second']) created(await before.post('/v1/samples', { text }, staff));
     await before.delete('/v1/samples/2', staff);
     created(await before.post('/v1/tickets', {}, { ...staff, 'idempotency-key': 'one' }));

@@ -297,9 +297,9 @@ describe.each(STORES)('streams on %s', (store) => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/v1/events/stream`;
-    const ada = await api.accounts.newUser('ada@example.com');
-    const bob = await api.accounts.newUser('bob@example.com');
-    const staff = await api.accounts.newStaff();
+    const ada = await api.accounts.logInNew('ada@example.com');
+    const bob = await api.accounts.logInNew('bob@example.com');
+    const staff = await api.accounts.logInNewStaff();
     const clients = await Promise.all(
       [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
     );

@@ -174,8 +174,8 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
 describe.each(STORES)('private events on %s', (store) => {
   it('are visible to their owner and staff only', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    const ada = await api.accounts.newUser('ada@example.com');
-    const bob = await api.accounts.newUser('bob@example.com');
+    const ada = await api.accounts.logInNew('ada@example.com');
+    const bob = await api.accounts.logInNew('bob@example.com');
     await api.post('/v1/samples', { text: 'A' }, ada);
     await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
     await api.post('/v1/tickets', {}, { ...bob, 'idempotency-key': 'b' });
@@ -278,7 +278,7 @@ describe.each(STORES)('old events on %s', (store) => {
 
   it('stay private when their type no longer is', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    const ada = await api.accounts.newUser('ada@example.com');
+    const ada = await api.accounts.logInNew('ada@example.com');
     for (const text of ['A', 'B']) await api.post('/v1/samples', { text }, ada);
     const { data } = (await api.get('/v1/events')).body;
     const position = Number(data[0].id.split('-')[1]);

@@ -366,7 +366,7 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
   });
 
   it('belong to nobody in open mode, with credentials too', async () => {
-    const headers = await api.accounts.newUser('open@example.com');
+    const headers = await api.accounts.logInNew('open@example.com');
     const key = randomUUID();
     const { id } = (await create(api, key, { a: 1 }, headers)).data.createOrder;
 
@@ -391,9 +391,11 @@ function comparable({ status, headers }: Reply): object {
 describe.each(STORES)('orders over GraphQL by WRITE_ACCESS on %s', (store) => {
   it('=authenticated belong to the account that created them, with its own keys', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    const ada = await api.accounts.newUser('ada@example.com');
-    const bob = await api.accounts.newUser('bob@example.com');
-    const staff = await api.accounts.newStaff();
+    const ada = await api.accounts.logInNew('ada@example.com');
+    const bob = await api.accounts.logInNew('bob@example.com');
+    const staff = await api.accounts.logInNew('staff@example.com');
+    // The token of the login says that it is no staff.
+    await api.accounts.admin().setStaff('staff@example.com', true);
     const key = randomUUID();
     const [{ id: adas }, { id: bobs }] = [
       (await create(api, key, { of: 'ada' }, ada)).data.createOrder,
@@ -443,8 +445,8 @@ describe.each(STORES)('orders over GraphQL by WRITE_ACCESS on %s', (store) => {
 
   it('=staff are created by staff only, and read by their owner', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'staff' });
-    const user = await api.accounts.newUser('user@example.com');
-    const staff = await api.accounts.newStaff();
+    const user = await api.accounts.logInNew('user@example.com');
+    const staff = await api.accounts.logInNewStaff();
 
     expect((await create(api, 'k', {}, user)).errors[0].extensions.code).toBe('FORBIDDEN');
     expect((await create(api, 'k', {})).errors[0].extensions.code).toBe('UNAUTHENTICATED');
@@ -457,7 +459,7 @@ describe.each(STORES)('orders over GraphQL by WRITE_ACCESS on %s', (store) => {
 
   it('are in the audit log once for each order', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    const user = await api.accounts.newUser('user@example.com');
+    const user = await api.accounts.logInNew('user@example.com');
     const { id } = (await create(api, 'k', { a: 1 }, user)).data.createOrder;
     await create(api, 'k', { a: 1 }, user);
     await createOverRest(api, 'k', { a: 1 }, user);

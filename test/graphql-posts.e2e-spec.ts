@@ -364,12 +364,14 @@ describe.each(STORES)('writing over GraphQL on %s', (store) => {
     ['staff', 'FORBIDDEN'],
   ])('with WRITE_ACCESS=%s needs an account, and reading does not', async (mode, forUsers) => {
     const api = await startApi(store, { WRITE_ACCESS: mode });
-    const user = await api.accounts.newUser('user@example.com');
+    const user = await api.accounts.logInNew('user@example.com');
 
     expect(await codesOf(api)).toEqual(all('UNAUTHENTICATED'));
     expect(await codesOf(api, user)).toEqual(all(forUsers));
     const fresh = await startApi(store, { WRITE_ACCESS: mode });
-    const staff = await fresh.accounts.newStaff();
+    const staff = await fresh.accounts.logInNew('staff@example.com');
+    // The token of the login says that it is no staff.
+    await fresh.accounts.admin().setStaff('staff@example.com', true);
     expect(await codesOf(fresh, staff)).toEqual(all(null));
     await fresh.stop();
     const { data } = (
@@ -381,7 +383,7 @@ describe.each(STORES)('writing over GraphQL on %s', (store) => {
 
   it('names each change in the audit log', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    const user = await api.accounts.newUser('user@example.com');
+    const user = await api.accounts.logInNew('user@example.com');
     await codesOf(api, user);
     await api.accounts.admin().setStaff('user@example.com', true);
 

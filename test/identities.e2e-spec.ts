@@ -46,7 +46,7 @@ describe.each(STORES)('identities on %s', (store) => {
     return visitor.get(callback, { cookie: cookie!, accept });
   };
   const link = async (headers: Record<string, string>, login: string) =>
-    follow(await startLink(headers), google.person(login));
+    follow(await startLink(headers), google.addPerson(login));
   const logIn = (login: string) => new Visitor(api).logIn('google', login);
   const me = async (reply: Reply) => (await api.get('/auth/me/', bearer(reply.body.access))).body;
 
@@ -66,7 +66,7 @@ describe.each(STORES)('identities on %s', (store) => {
   it('are linked by a social login with the same verified address, and the owner gets a notice', async () => {
     const { id } = await register('told@example.com');
 
-    expect((await me(await logIn(google.person('told')))).id).toBe(id);
+    expect((await me(await logIn(google.addPerson('told')))).id).toBe(id);
 
     await server.nextWith('told@example.com', 'A way to log in was added');
     // Another login links nothing, and sends nothing.
@@ -109,7 +109,7 @@ describe.each(STORES)('identities on %s', (store) => {
     ];
     const fromPage = async ({ headers }: typeof owner, accept: string) => {
       const started = await startLink(headers, 'google', '?return=account');
-      return follow(started, google.person('from-page'), undefined, accept);
+      return follow(started, google.addPerson('from-page'), undefined, accept);
     };
 
     const linked = await fromPage(owner, 'text/html');
@@ -128,7 +128,7 @@ describe.each(STORES)('identities on %s', (store) => {
     const started = await startLink(headers);
     const callback = await new Visitor(api).logInAt(
       started.body.authorization_url,
-      google.person('other-browser'),
+      google.addPerson('other-browser'),
     );
 
     expect(await new Visitor(api).get(callback)).toBeError('MALFORMED_REQUEST');
@@ -142,7 +142,7 @@ describe.each(STORES)('identities on %s', (store) => {
   it('are not linked if the login that started the link has ended', async () => {
     const { headers, refresh } = await register('over@example.com');
 
-    const reply = await follow(await startLink(headers), google.person('too-late'), () =>
+    const reply = await follow(await startLink(headers), google.addPerson('too-late'), () =>
       api.post('/auth/logout/', { refresh }),
     );
 
@@ -167,7 +167,7 @@ describe.each(STORES)('identities on %s', (store) => {
   });
 
   it('are not removed if they are the last way to log in, unless there is a password', async () => {
-    const first = await logIn(google.person('social'));
+    const first = await logIn(google.addPerson('social'));
     const headers = bearer(first.body.access);
     const [{ id }] = await list(headers);
 
@@ -192,7 +192,7 @@ describe.each(STORES)('identities on %s', (store) => {
     it("cannot be prepared by the attacker, and a reset ends the attacker's access", async () => {
       const attacker = await register('victim@example.com', { verified: false });
       expect(await startLink(attacker.headers)).toBeError('FORBIDDEN');
-      expect(await logIn(google.person('victim'))).toBeError('CONFLICT');
+      expect(await logIn(google.addPerson('victim'))).toBeError('CONFLICT');
 
       await server.next('victim@example.com');
       await api.post('/auth/password/reset/', { email: 'victim@example.com' });
@@ -210,7 +210,7 @@ describe.each(STORES)('identities on %s', (store) => {
       const attacker = await register('early@example.com');
       const started = await startLink(attacker.headers);
 
-      const reply = await follow(started, google.person('strangers-own'), async () => {
+      const reply = await follow(started, google.addPerson('strangers-own'), async () => {
         await api.post('/auth/password/reset/', { email: 'early@example.com' });
         const token = tokenIn(await server.next('early@example.com'));
         await api.post('/auth/password/reset/confirm/', { token, new_password: 'the victim’s own' });
@@ -226,7 +226,7 @@ describe.each(STORES)('identities on %s', (store) => {
 describe.each(STORES)('identities with SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   it('redirects to the front end with the name of the provider and without a code', async () => {
     const google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
-    google.person('ada');
+    google.addPerson('ada', { name: undefined });
     const redirect = { SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/account?tab=1' };
     const api = await startApi(store, { ...google.settings, ...redirect, PUBLIC_URL });
     await api.accounts.register('front@example.com');

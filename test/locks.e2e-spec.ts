@@ -16,7 +16,7 @@ describe('locks on PostgreSQL', () => {
   let observer: Client;
   beforeEach(async () => {
     api = await startApi('PostgreSQL', { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    headers = await api.accounts.newUser('ada@example.com');
+    headers = await api.accounts.logInNew('ada@example.com');
     const { url } = api.config.store as PostgresStore;
     [other, observer] = [new Client(url), new Client(url)];
     await Promise.all([other.connect(), observer.connect()]);

@@ -280,7 +280,7 @@ describe('without SMTP_URL', () => {
   it('in production, requests that need mail return 503, registration works, and the start logs a warning', async () => {
     const settings = { NODE_ENV: 'production', JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'open' };
     const api = await startApi(ANY_STORE, settings);
-    const headers = await api.accounts.newUser('ada@example.com');
+    const headers = await api.accounts.logInNew('ada@example.com');
 
     const resend = await api.send({ method: 'POST', url: '/auth/email/resend/', headers });
     expect(resend).toBeError('SERVICE_UNAVAILABLE');

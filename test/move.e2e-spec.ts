@@ -37,7 +37,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
 
   it('keeps every response, and what was begun goes on', async () => {
     const before = await start(source);
-    const staff = await before.accounts.newStaff();
+    const staff = await before.accounts.logInNewStaff();
     await before.accounts.register('ada@example.com');
     await before.accounts.admin().verifyEmail('ada@example.com');
     const tokens = await before.accounts.login('ada@example.com');

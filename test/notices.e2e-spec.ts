@@ -99,7 +99,7 @@ describe.each(STORES)('notices on %s', (store) => {
   });
 
   it('are sent to verified addresses only', async () => {
-    const headers = await api.accounts.newUser('unverified@example.com');
+    const headers = await api.accounts.logInNew('unverified@example.com');
     expect(await change(headers)).toHaveStatus(200);
     const count = `SELECT count(*) AS n FROM mails WHERE kind = 'notice'`;
     expect((await api.rows.one<{ n: number }>(count))!.n).toBe(0);
@@ -116,7 +116,7 @@ describe.each(STORES)('notices on %s', (store) => {
     await settle();
     expect(sent()).toBe(1);
     // The address was asked just now, so a registration with it succeeds without a mail.
-    const target = await api.accounts.newUser('target@example.com');
+    const target = await api.accounts.logInNew('target@example.com');
     expect(await api.send({ method: 'POST', url: '/auth/email/resend/', headers: target })).toBeError(
       'RATE_LIMITED',
     );

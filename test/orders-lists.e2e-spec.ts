@@ -22,7 +22,7 @@ describe.each(STORES)('deep pages of orders on %s', (store) => {
   it('have the orders that the caller may read, and their number', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const tokens = await Promise.all(
-      ['ada', 'bob'].map((name) => api.accounts.newUser(`${name}@example.com`)),
+      ['ada', 'bob'].map((name) => api.accounts.logInNew(`${name}@example.com`)),
     );
     const counts = [1250, 30] as const;
     for (const [n, count] of counts.entries()) {

@@ -16,9 +16,11 @@ describe.each(STORES)('an order of an account on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    ada = await api.accounts.newUser('ada@example.com');
-    bob = await api.accounts.newUser('bob@example.com');
-    staff = await api.accounts.newStaff();
+    ada = await api.accounts.logInNew('ada@example.com');
+    bob = await api.accounts.logInNew('bob@example.com');
+    staff = await api.accounts.logInNew('staff@example.com');
+    // The token of the login says that it is no staff.
+    await api.accounts.admin().setStaff('staff@example.com', true);
   });
   afterAll(() => api.stop());
 
@@ -61,7 +63,7 @@ describe.each(STORES)('an order of an account on %s', (store) => {
 
   it('is in the export of the account, and stays without an owner after its deletion', async () => {
     await order({ of: 'bob' }, bob);
-    const eve = await api.accounts.newUser('eve@example.com');
+    const eve = await api.accounts.logInNew('eve@example.com');
     for (let n = 0; n < 105; n++) await order(`{"n": ${n}.10}`, eve);
 
     const { body, text } = await api.get('/auth/me/export/', eve);
@@ -79,7 +81,7 @@ describe.each(STORES)('an order of an account on %s', (store) => {
   });
 
   it('is not created for an account that is deleted meanwhile', async () => {
-    const max = await api.accounts.newUser('max@example.com');
+    const max = await api.accounts.logInNew('max@example.com');
     const { id } = (await api.get('/auth/me/', max)).body;
     const accounts = api.app.get(AccountsService, { strict: false });
     const remove = async () => accounts.remove((await accounts.lock(id))!);

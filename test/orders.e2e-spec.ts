@@ -147,7 +147,7 @@ describe.each(STORES)('orders on %s', (store) => {
     for (const name of ['ada', 'bob', 'staff', 'other']) {
       const email = `${name}@example.com`;
       const isStaff = name === 'staff' || name === 'other';
-      callers[name] = await (isStaff ? own.accounts.newStaff(email) : own.accounts.newUser(email));
+      callers[name] = await (isStaff ? own.accounts.logInNewStaff(email) : own.accounts.logInNew(email));
     }
     const [owner, nonOwner] = access === 'staff' ? ['staff', 'ada'] : ['ada', 'bob'];
     const key = { 'idempotency-key': 'k' };
@@ -169,7 +169,7 @@ describe.each(STORES)('orders on %s', (store) => {
 
   it('can be created only by staff with WRITE_ACCESS=staff', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'staff' });
-    const ada = await own.accounts.newUser('ada@example.com');
+    const ada = await own.accounts.logInNew('ada@example.com');
 
     expect(await own.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'k' })).toBeError('FORBIDDEN');
     expect((await own.get('/v1/orders', ada)).body.data).toEqual([]);

@@ -217,7 +217,7 @@ const HEADER_ROWS = `[...document.querySelectorAll('.site-header a:not(.skip-lin
     browser = await launchBrowser();
     api = await startApi(ANY_STORE);
     await api.accounts.register(READER);
-    const headers = await api.accounts.newStaff(STAFF);
+    const headers = await api.accounts.logInNewStaff(STAFF);
     await api.post('/v1/webhooks', { url: 'https://example.com/hook', types: ['*'] }, headers);
     await api.post('/v1/posts', { title: 'A title', content: 'Some content' });
     await api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': 'k' });

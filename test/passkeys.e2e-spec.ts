@@ -36,7 +36,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
   });
   beforeEach(async () => {
     email = `passkey${++count}@example.com`;
-    headers = await api.accounts.newUser(email);
+    headers = await api.accounts.logInNew(email);
     device = new Authenticator(ORIGIN);
   });
   afterEach(() => api.moveClock(0));
@@ -194,7 +194,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('are not registered with the challenge of another account', async () => {
     const mine = await options();
     const other = `other${count}@example.com`;
-    const theirs = await api.accounts.newUser(other);
+    const theirs = await api.accounts.logInNew(other);
     const reply = await api.post('/auth/passkeys/', { response: device.create(mine) }, theirs);
     expect(reply).toBeError('INVALID_CODE');
   });
@@ -305,7 +305,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('of another account, and malformed ids, are 404', async () => {
     const { id } = (await add()).body.data;
     const other = `stranger${count}@example.com`;
-    const theirs = await api.accounts.newUser(other);
+    const theirs = await api.accounts.logInNew(other);
     for (const [path, caller] of [
       [String(id), theirs],
       ['abc', headers],
@@ -330,7 +330,7 @@ describe('passkeys', () => {
   it('work once over two replicas', async () => {
     const api = await startApi('PostgreSQL', { PUBLIC_URL: ORIGIN });
     const replica = await api.replica();
-    const headers = await api.accounts.newUser('ada@example.com');
+    const headers = await api.accounts.logInNew('ada@example.com');
     const device = new Authenticator(ORIGIN);
     const { body } = await api.post('/auth/passkeys/options/', {}, headers);
     expect(await replica.post('/auth/passkeys/', { response: device.create(body) }, headers)).toHaveStatus(
@@ -351,7 +351,7 @@ describe('passkeys', () => {
     const api = await startApi(ANY_STORE, { PUBLIC_URL: 'http://127.0.0.1:4567' });
     const { body } = await api.post('/auth/passkeys/login/options/', {});
     expect(body.rpId).toBe('localhost');
-    const headers = await api.accounts.newUser('ada@example.com');
+    const headers = await api.accounts.logInNew('ada@example.com');
     const device = new Authenticator('http://localhost:4567');
     const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
     expect(await api.post('/auth/passkeys/', { response: device.create(options) }, headers)).toHaveStatus(

@@ -205,8 +205,7 @@ const WRITING = [
   ['posts/import', ['-']],
 ] as const;
 
-describeCommands('all commands of posts', {
-  table: 'posts',
+describeCommands('the usage and the database of commands of posts', {
   printUsage: ['posts/seed', 'posts/import'],
   rejectOldSchema: WRITING,
   nameDatabase: WRITING,

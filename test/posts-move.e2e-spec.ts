@@ -26,7 +26,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
 
   it('keeps every response, and what was begun goes on', async () => {
     const before = await start(source);
-    const ada = await before.accounts.newUser('ada@example.com');
+    const ada = await before.accounts.logInNew('ada@example.com');
     const made = async (reply: Promise<Reply>): Promise<Reply> => {
       expect([200, 201, 204]).toContain((await reply).status);
       return reply;

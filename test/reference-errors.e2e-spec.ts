@@ -96,7 +96,7 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
   beforeAll(async () => {
     api = await startApi(store);
     closed = await startApi(store, { WRITE_ACCESS: 'staff' });
-    user = await api.accounts.newStaff('user@example.com');
+    user = await api.accounts.logInNewStaff('user@example.com');
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
     staff = bearer((await api.accounts.login('staff@example.com')).access);

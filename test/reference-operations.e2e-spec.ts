@@ -89,7 +89,7 @@ describe.each(STORES)('every operation on %s', (store) => {
   let keys: Record<string, string>[];
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'staff' });
-    user = await api.accounts.newUser('user@example.com');
+    user = await api.accounts.logInNew('user@example.com');
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
     staff = bearer((await api.accounts.login('staff@example.com')).access);

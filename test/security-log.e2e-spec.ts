@@ -209,7 +209,7 @@ describe.each(STORES)('security events on %s', (store) => {
     const ownStore = await createStore(store);
     const publicUrl = 'https://api.example.com';
     const google = await Google.start(`${publicUrl}/auth/social/google/callback/`);
-    google.person('grace', { email: 'grace@private.example', name: 'Grace' });
+    google.addPerson('grace', { email: 'grace@private.example', name: 'Grace' });
     const environment = { ...ownStore.environment, ...google.settings, PUBLIC_URL: publicUrl };
     const own = await Service.start({ ...environment, LOG_LEVEL: 'info' });
     const visitor = new Visitor(siteOf(own, publicUrl));

@@ -13,7 +13,7 @@ let google: Google;
 let github: GitHub;
 beforeAll(async () => {
   google = await Google.start(CALLBACK);
-  google.person('ada');
+  google.addPerson('ada');
   github = await GitHub.start();
   const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
   github.person = { id: 1, login: 'octo', name: null, emails };
@@ -238,7 +238,7 @@ describe('a provider', () => {
     expect(await api.get('/auth/social/google/')).toBeError('SERVICE_UNAVAILABLE');
 
     const late = await Google.start(CALLBACK, { port });
-    late.person('ada');
+    late.addPerson('ada');
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
     await late.stop();
@@ -300,7 +300,7 @@ describe('a provider', () => {
 
   it('may return the profile only from its user info endpoint', async () => {
     const other = await Google.start(CALLBACK, { claimsIn: 'user info' });
-    other.person('ada', { name: 'Ada King' });
+    other.addPerson('ada', { name: 'Ada King' });
     const api = await startApi(ANY_STORE, { ...settings(), ...other.settings });
 
     const { body } = await new Visitor(api).logIn('google', 'ada');

@@ -72,7 +72,7 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it('creates an account for a new person at Google, and finds it again by the subject', async () => {
-    google.person('new');
+    google.addPerson('new');
     const first = await logIn('google', 'new');
 
     expect(first).toHaveStatus(200);
@@ -87,7 +87,7 @@ describe.each(STORES)('social login on %s', (store) => {
       is_active: true,
       is_email_verified: true,
     });
-    google.person('new', { email: 'moved@example.com', email_verified: false, name: 'Another' });
+    google.addPerson('new', { email: 'moved@example.com', email_verified: false, name: 'Another' });
     expect(await me(await logIn('google', 'new'))).toEqual(account);
     expect(await api.post('/auth/refresh/', { refresh: first.body.refresh })).toHaveStatus(200);
   });
@@ -118,7 +118,7 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it('uses one account for both providers, if each has verified the e-mail', async () => {
-    google.person('both');
+    google.addPerson('both');
     atGitHub(120, 'BOTH@example.com');
     const account = await me(await logIn('google', 'both'));
     const accounts = await count('accounts');
@@ -131,7 +131,7 @@ describe.each(STORES)('social login on %s', (store) => {
     const { id } = await api.accounts.register('Owner@example.com');
     await verifyEmail('Owner@example.com');
 
-    expect((await me(await logIn('google', google.person('owner')))).id).toBe(id);
+    expect((await me(await logIn('google', google.addPerson('owner')))).id).toBe(id);
     await api.accounts.login('owner@example.com');
   });
 
@@ -143,7 +143,7 @@ describe.each(STORES)('social login on %s', (store) => {
     const login = `taken-${what.split(' ')[0]}`;
     await api.accounts.register(`${login}@example.com`);
     if (ours) await verifyEmail(`${login}@example.com`);
-    google.person(login, { email_verified: theirs });
+    google.addPerson(login, { email_verified: theirs });
     const [accounts, identities] = [await count('accounts'), await count('social_identities')];
 
     expect(await logIn('google', login)).toBeError('CONFLICT');
@@ -163,7 +163,7 @@ describe.each(STORES)('social login on %s', (store) => {
     ['an e-mail without the claim', { email_verified: undefined }],
   ])('rejects %s, and creates nothing', async (_, more) => {
     const accounts = await count('accounts');
-    google.person('odd', more);
+    google.addPerson('odd', more);
 
     expect(await logIn('google', 'odd')).toBeError('VALIDATION_ERROR', ['email']);
     expect(await count('accounts')).toBe(accounts);
@@ -184,23 +184,23 @@ describe.each(STORES)('social login on %s', (store) => {
     ['a name that cannot be stored', 'a\0b', 'nameless3'],
   ])('derives a valid name from %s', async (_, name, expected) => {
     const login = expected.startsWith('nameless') ? expected : 'longname';
-    google.person(login, { name });
+    google.addPerson(login, { name });
 
     expect((await me(await logIn('google', login))).name).toBe(expected);
   });
 
   it('knows people by subjects of up to 255 characters', async () => {
     const subject = 's'.repeat(255);
-    google.person(subject, { email: 'subject@example.com', name: 'Subject' });
+    google.addPerson(subject, { email: 'subject@example.com', name: 'Subject' });
     const account = await me(await logIn('google', subject));
     expect(account).toMatchObject({ email: 'subject@example.com', name: 'Subject' });
-    google.person(subject, { email: 'other-address@example.com' });
+    google.addPerson(subject, { email: 'other-address@example.com' });
 
     expect(await me(await logIn('google', subject))).toEqual(account);
   });
 
   it('rejects a deactivated account', async () => {
-    google.person('off');
+    google.addPerson('off');
     await logIn('google', 'off');
     await api.accounts.admin().setActive('off@example.com', false);
 
@@ -210,7 +210,7 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it('creates an account that no password opens', async () => {
-    const reply = await logIn('google', google.person('bare'));
+    const reply = await logIn('google', google.addPerson('bare'));
     const login = (password: string) => api.post('/auth/login/', { email: 'bare@example.com', password });
     const unknown = await api.post('/auth/login/', { email: 'nobody@example.com', password: 'x' });
 
@@ -225,7 +225,7 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it('creates one account from several concurrent logins of a new person', async () => {
-    google.person('race');
+    google.addPerson('race');
     const visitors = Array.from({ length: 8 }, () => new Visitor(api));
     const callbacks = await Promise.all(
       visitors.map(async (visitor) => visitor.logInAt(await visitor.start('google'), 'race')),
@@ -253,7 +253,7 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it('creates one account from concurrent callbacks of both providers', async () => {
-    google.person('two-ways');
+    google.addPerson('two-ways');
     atGitHub(150, 'two-ways@example.com');
     const [one, two] = [new Visitor(api), new Visitor(api)];
     const callbacks = [
@@ -268,7 +268,7 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it('is listed as a login of the account', async () => {
-    const { body } = await logIn('google', google.person('listed'));
+    const { body } = await logIn('google', google.addPerson('listed'));
 
     const { data } = (await api.get('/auth/sessions/', bearer(body.access))).body;
     expect(data).toEqual([expect.objectContaining({ kind: 'token', current: true })]);

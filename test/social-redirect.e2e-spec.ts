@@ -29,12 +29,12 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   const exchange = (code: unknown) => api.post('/auth/social/exchange/', { code });
 
   async function codeOf(login: string): Promise<string> {
-    const reply = await new Visitor(api).logIn('google', google.person(login));
+    const reply = await new Visitor(api).logIn('google', google.addPerson(login));
     return new URL(reply.headers['location']!).searchParams.get('code')!;
   }
 
   it('redirects to the front end with a one-time code, and without tokens', async () => {
-    const reply = await new Visitor(api).logIn('google', google.person('front'));
+    const reply = await new Visitor(api).logIn('google', google.addPerson('front'));
 
     expect(reply).toHaveStatus(302);
     expect(reply.text).toBe('');
@@ -61,7 +61,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect(url.origin).toBe(google.issuer);
     expect(url.searchParams.get('redirect_uri')).toBe(CALLBACK);
     expect(url.href).not.toContain('evil');
-    const back = await visitor.logInAt(url.href, google.person('lured'));
+    const back = await visitor.logInAt(url.href, google.addPerson('lured'));
     const reply = await visitor.get(`${back}&${more.join('&')}`, {
       ...headers,
       cookie: visitor.cookies(PUBLIC_URL),
@@ -122,7 +122,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
       const { headers } = await visitor.get(
         `/auth/social/google/?code_challenge=${challenge}&code_challenge_method=S256`,
       );
-      const reply = await visitor.get(await visitor.logInAt(headers['location']!, google.person(login)));
+      const reply = await visitor.get(await visitor.logInAt(headers['location']!, google.addPerson(login)));
       return new URL(reply.headers['location']!).searchParams.get('code')!;
     };
     const redeem = (code: string, code_verifier?: unknown) =>
@@ -178,7 +178,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
 
   it('is not completed by a HEAD of the callback', async () => {
     const visitor = new Visitor(api);
-    const callback = await visitor.logInAt(await visitor.start('google'), google.person('checked'));
+    const callback = await visitor.logInAt(await visitor.start('google'), google.addPerson('checked'));
     const { pathname, search } = new URL(callback);
     const url = pathname + search;
     const head = await api.send({ method: 'HEAD', url, headers: { cookie: visitor.cookies(PUBLIC_URL) } });
@@ -205,7 +205,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
       api.post('/auth/session/', { social_code, code_verifier });
 
     it('ends at the account page of the service, whose one-time code opens a session', async () => {
-      const reply = await arrive(google.person('page'));
+      const reply = await arrive(google.addPerson('page'));
       expect(reply).toHaveStatus(302);
       const location = new URL(reply.headers['location']!);
       expect(location.origin + location.pathname).toBe(`${PUBLIC_URL}/account/`);
@@ -229,7 +229,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
       expect(await api.get('/auth/social/google/?return=account')).toBeError('MALFORMED_REQUEST');
       for (const value of ['', 'home', 'https://evil.example/', 'account/'])
         expect(
-          (await arrive(google.person('elsewhere'), `?return=${encodeURIComponent(value)}`)).headers[
+          (await arrive(google.addPerson('elsewhere'), `?return=${encodeURIComponent(value)}`)).headers[
             'location'
           ],
         ).toMatch(/^https:\/\/app\.example\.com\/welcome\?/);
@@ -245,7 +245,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
 
     it('brings a browser to the account page with the code of an error, and gives others the error', async () => {
       await api.accounts.register('waiting@example.com');
-      google.person('waiting');
+      google.addPerson('waiting');
       const visitor = new Visitor(api);
       const fail = async (headers: Record<string, string>) => {
         const begun = await visitor.get(`/auth/social/google/?return=account&code_challenge=${challenge}`);

@@ -54,7 +54,7 @@ describe.each(STORES)('events of users on %s', (store) => {
 describe.each(STORES)('the audit log of users on %s', (store) => {
   it('names a user by the path of version 2, whatever API changed them', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-    const staff = await api.accounts.newStaff();
+    const staff = await api.accounts.logInNewStaff();
     const { id } = (await api.post('/v2/users', { name: 'N' }, staff)).body.data;
     await api.put(`/v1/users/${id}`, { name: 'M' }, staff);
     const mutation = 'mutation ($id: ID!) { updateUser(id: $id, input: { name: "A" }) { id } }';

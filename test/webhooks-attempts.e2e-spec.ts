@@ -23,7 +23,6 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     webhooks = await Webhooks.of(api, receiver);
   });
   afterEach(async () => {
-    api.moveClock(0);
     receiver.behaviour = respond(204);
     await webhooks.removeAll();
   });
@@ -33,14 +32,16 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
   });
 
   it('follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h and 20 h, until the delivery has failed', async () => {
-    const webhook = await webhooks.create();
-    receiver.answer(webhook.path, 500);
-    await api.samples.create();
+    const own = await startApi(store, {}, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const webhook = await ownWebhooks.create();
+    receiver.respondAt(webhook.path, 500);
+    await own.samples.create();
     let time = 0;
     const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
     for (const [n, delay] of delays.entries()) {
       await receiver.at(webhook.path, n + 1);
-      const row = await webhooks.untilNewest(
+      const row = await ownWebhooks.untilNewest(
         webhook,
         `waits for another attempt after ${n + 1}`,
         (newest) => {
@@ -51,25 +52,28 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
       expect(row).toMatchObject({ status: 'pending', error: 'The receiver responded with 500' });
       expect(Date.parse(row.next_attempt_at)).toBeLessThan(Date.now() + time + delay * 1.1 + MINUTE);
       time = Date.parse(row.next_attempt_at) - Date.now() + 50;
-      api.moveClock(time);
+      own.moveClock(time);
     }
-    expect(await webhooks.untilStatus(webhook, 'failed', 9)).toMatchObject({
+    expect(await ownWebhooks.untilStatus(webhook, 'failed', 9)).toMatchObject({
       response_status: 500,
       error: 'The receiver responded with 500',
     });
     const attempts = await receiver.at(webhook.path, 9);
     expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     expect(attempts).toHaveLength(9);
+    await own.stop();
   });
 
   it('deactivate the webhook after 5 days of failures; a success restarts the 5 days', async () => {
-    const webhook = await webhooks.create();
+    const own = await startApi(store, {}, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const webhook = await ownWebhooks.create();
     /** Moves the clock to a day, creates an event, and waits until its first attempt is recorded. */
     const attempt = async (day: number, status: number) => {
-      api.moveClock(day * DAY);
-      receiver.answer(webhook.path, status);
-      await api.samples.create();
-      await webhooks.untilNewest(webhook, `of day ${day} is attempted`, (newest) => {
+      own.moveClock(day * DAY);
+      receiver.respondAt(webhook.path, status);
+      await own.samples.create();
+      await ownWebhooks.untilNewest(webhook, `of day ${day} is attempted`, (newest) => {
         const isOfDay = Date.parse(newest.created_at) > Date.now() + (day - 0.01) * DAY;
         return isOfDay && newest.response_status === status;
       });
@@ -80,15 +84,16 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     await attempt(4, 500);
     await attempt(6, 500);
     await attempt(8.9, 500);
-    expect((await webhooks.read(webhook)).active).toBe(true);
+    expect((await ownWebhooks.read(webhook)).active).toBe(true);
     // The next attempt belongs to an earlier delivery.
-    api.moveClock(9.1 * DAY);
-    await until('it is inactive', async () => !(await webhooks.read(webhook)).active);
+    own.moveClock(9.1 * DAY);
+    await until('it is inactive', async () => !(await ownWebhooks.read(webhook)).active);
 
-    const all = await webhooks.deliveries(webhook);
+    const all = await ownWebhooks.deliveries(webhook);
     expect(all.filter(({ status }) => status === 'pending')).toEqual([]);
     expect(all.filter(({ status }) => status === 'failed').length).toBeGreaterThanOrEqual(3);
     expect(all[0]).toMatchObject({ next_attempt_at: null, error: 'The webhook was deactivated' });
+    await own.stop();
   });
 
   it('deactivate the webhook after a 410', async () => {
@@ -193,7 +198,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
   it('are one at a time while they fail, and several again after a success', async () => {
     const failing = await webhooks.create();
     const other = await webhooks.create();
-    receiver.answer(failing.path, 500);
+    receiver.respondAt(failing.path, 500);
     await api.samples.create();
     await until('the first attempt has failed', async () => (await webhooks.failingSince(failing)) !== null);
     const waiting = receiver.hold(failing.path);

@@ -15,7 +15,7 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
 
   it('report the number and age of pending deliveries, and the results of attempts', async () => {
     const receiver = await Receiver.start();
-    const staff = await api.accounts.newStaff();
+    const staff = await api.accounts.logInNewStaff();
     const webhook = async (address: string) =>
       (await api.post('/v1/webhooks', { url: address, types: ['sample.created'] }, staff)).body.data
         .id as number;

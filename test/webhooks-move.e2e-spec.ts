@@ -13,7 +13,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     const target = await createStore(targetStore, { ...DIRECT, empty: true });
     const settings = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
     const before = await startApiOn({ ...source.environment, ...settings });
-    const staff = await before.accounts.newStaff();
+    const staff = await before.accounts.logInNewStaff();
     const hook = { url: 'http://127.0.0.1:9/hook', types: ['*'], description: 'Never reached' };
     expect(await before.post('/v1/webhooks', hook, staff)).toHaveStatus(201);
     expect(await before.post('/v1/webhooks/1/test', {}, staff)).toHaveStatus(202);

@@ -31,7 +31,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('are accessible to staff only', async () => {
-    const ada = await api.accounts.newUser('ada@example.com');
+    const ada = await api.accounts.logInNew('ada@example.com');
     for (const path of ['/v1/webhooks', '/v1/webhooks/1', '/v1/webhooks/1/deliveries']) {
       expect(await api.get(path)).toBeError('UNAUTHENTICATED');
       expect(await api.get(path, ada)).toBeError('FORBIDDEN');

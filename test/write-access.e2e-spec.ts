@@ -14,7 +14,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
 
   it('=authenticated allows every account to write, and requires a valid token', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    const user = await api.accounts.newUser('user@example.com');
+    const user = await api.accounts.logInNew('user@example.com');
 
     expect((await write(api, user)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, bearer('garbage'))) expect(reply).toBeError('TOKEN_NOT_VALID');
@@ -26,8 +26,10 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
 
   it('=staff allows only staff to write', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'staff' }, [FixtureModule]);
-    const user = await api.accounts.newUser('user@example.com');
-    const staff = await api.accounts.newStaff();
+    const user = await api.accounts.logInNew('user@example.com');
+    const staff = await api.accounts.logInNew('staff@example.com');
+    // The token of the login says that it is no staff.
+    await api.accounts.admin().setStaff('staff@example.com', true);
 
     expect((await write(api, staff)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, user)) expect(reply).toBeError('FORBIDDEN');

@@ -163,7 +163,7 @@ describe.each(STORES)('exception filters as in the Nest documentation, on %s', (
     ['of the application', GlobalFilterModule],
   ])('see the errors of guard, pipe and services: %s', async (_, module) => {
     const api = await startApi(store, {}, [module]);
-    const ada = await api.accounts.newUser('ada@example.com');
+    const ada = await api.accounts.logInNew('ada@example.com');
 
     const seen = [
       await api.get('/v1/dogs/own'),

@@ -75,12 +75,12 @@ export class TestApi {
       return reply.body;
     },
     /** Registers an account. @returns the headers of its login */
-    newUser: async (email: string): Promise<Record<string, string>> => {
+    logInNew: async (email: string): Promise<Record<string, string>> => {
       await this.accounts.register(email);
       return bearer((await this.accounts.login(email)).access);
     },
-    /** Registers a member of staff. @returns the headers of a login, whose token says so */
-    newStaff: async (email = 'staff@example.com'): Promise<Record<string, string>> => {
+    /** Registers a member of staff. @returns the headers of its login, whose token has the role of an admin */
+    logInNewStaff: async (email = 'staff@example.com'): Promise<Record<string, string>> => {
       await this.accounts.register(email);
       await this.accounts.admin().setStaff(email, true);
       return bearer((await this.accounts.login(email)).access);
@@ -171,7 +171,10 @@ export class TestApi {
     return new TestApi(await createApp(config, { modules }), config, removeStore, modules);
   }
 
-  /** Starts another process of the service, as far as its database can tell. It is stopped first. */
+  /**
+   * Starts a second application on the same database, as another process would. Stop it before this one, which removes
+   * the database.
+   */
   async replica(): Promise<TestApi> {
     const { config, modules } = this;
     return new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);

@@ -1,24 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApiOn } from './api.js';
 import { runCommand } from './command.js';
 import { queryStore } from './rows.js';
 import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './stores.js';
 
 type Call = readonly [name: string, parameters: readonly string[]];
 
-/** Calls of commands, by what they do. */
+/** What to run, by what it does. */
 interface Cases {
-  /** A table that stays empty when a command prints its usage. */
-  readonly table: string;
   readonly printUsage: readonly string[];
   readonly rejectOldSchema: readonly Call[];
   readonly nameDatabase: readonly Call[];
   readonly askToCreate: readonly Call[];
-  /** With their input and a part of their output. */
+  /** Each call has an input, and a part of its output. */
   readonly createDatabase: readonly (readonly [...Call, input: string, output: string])[];
-  /** With the first line of their output. */
+  /** Each call has the first line of its output. */
   readonly reportMistakes: readonly (readonly [...Call, line: string])[];
 }
 
@@ -35,18 +32,18 @@ export function describeCommands(title: string, cases: Cases): void {
       runCommand(name, parameters, { environment: testStore.environment });
 
     it.each(cases.printUsage)('%s --help prints its usage, and changes nothing', async (name) => {
+      const empty = await createStore(store, { empty: true });
       for (const flag of ['--help', '-h']) {
-        const { code, output } = await run(name, [flag]);
+        const { code, output } = await runCommand(name, [flag], empty);
         expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
       }
-      const { code, output } = await run(name, ['--frobnicate']);
+      const { code, output } = await runCommand(name, ['--frobnicate'], empty);
       expect([code, output]).toEqual([
         1,
         expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
       ]);
-      const api = await startApiOn(testStore.environment);
-      expect(await api.rows.all(`SELECT id FROM ${cases.table}`)).toEqual([]);
-      await api.stop();
+      expect(await tablesOf(empty)).toEqual([]);
+      await empty.remove();
     });
 
     it.each(cases.rejectOldSchema)(
@@ -89,7 +86,7 @@ export function describeCommands(title: string, cases: Cases): void {
 
     const run = (name: string, parameters: readonly string[], input = '') =>
       runCommand(name, parameters, { environment: store.environment, input });
-    const isThere = () => existsSync(join(store.environment['DATA_DIR']!, 'database.sqlite'));
+    const isThere = () => existsSync(fileOf(store));
 
     it.each(cases.askToCreate)('%s %j asks before it creates one', async (name, parameters) => {
       for (const input of ['', 'n\n', 'secret\n']) {
@@ -126,4 +123,12 @@ export function describeCommands(title: string, cases: Cases): void {
       expect(isThere()).toBe(false);
     });
   });
+}
+
+const fileOf = ({ environment }: TestStore): string => join(environment['DATA_DIR']!, 'database.sqlite');
+
+async function tablesOf(store: TestStore): Promise<unknown[]> {
+  const sql = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`;
+  if (store.environment['DATABASE_URL'] !== undefined) return queryStore(store, sql);
+  return existsSync(fileOf(store)) ? queryStore(store, 'SELECT name FROM sqlite_master') : [];
 }

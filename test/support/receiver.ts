@@ -44,13 +44,13 @@ export class Receiver {
     return new Receiver(server);
   }
 
-  /** Answers the requests to a path with a status, and others with 204. */
-  answer(path: string, status: number): void {
+  /** Responds to the requests to a path with a status, and to others with 204. */
+  respondAt(path: string, status: number): void {
     this.behaviour = (response, delivered) =>
       respond(delivered.path === path ? status : 204)(response, delivered);
   }
 
-  /** Keeps the requests to a path open, and answers others with 204. @returns the open responses, in their order */
+  /** Keeps the requests to a path open, and responds to others with 204. @returns the open responses, in their order */
   hold(path: string): ServerResponse[] {
     const open: ServerResponse[] = [];
     this.behaviour = (response, delivered) => {

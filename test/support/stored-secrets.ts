@@ -7,16 +7,19 @@ import { createStore, STORES } from './stores.js';
 const [FIRST, SECOND] = [randomBytes(32), randomBytes(32)];
 const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(32)];
 
+/** An encrypted value: the algorithm, the format, the key and the text. */
+export const ENCRYPTED = /^\$aes-256-gcm\$v1\$[\da-f]{16}\$[\w-]+$/;
+
 /** The secrets of a module that are stored encrypted. */
 interface Secrets {
-  /** Stores some, and returns one of them as text. */
+  /** Stores some. @returns one of them as text */
   readonly fill: (api: TestApi) => Promise<string>;
-  /** Does what needs the stored secrets, which fails if they are not decrypted. */
+  /** Does what needs the stored secrets, and changes none of them. */
   readonly use: (api: TestApi, secret: string) => Promise<unknown>;
-  /** What the database has of them. */
+  /** Their values in the database. */
   readonly stored: (api: TestApi) => Promise<string[]>;
   readonly count: number;
-  /** Names their columns in a message. */
+  /** Their columns, as a regular expression. */
   readonly columns: string;
 }
 
@@ -29,7 +32,7 @@ export function describeStoredSecrets(title: string, { fill, use, stored, count,
       const secret = await fill(api);
       const first = await stored(api);
       expect(first).toHaveLength(count);
-      for (const value of first) expect(value).toMatch(/^\$aes-256-gcm\$v1\$[\da-f]{16}\$[\w-]+$/);
+      for (const value of first) expect(value).toMatch(ENCRYPTED);
       expect(first.join()).not.toContain(secret);
 
       // From the derived key to one of its own, and to a second one.

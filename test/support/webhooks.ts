@@ -21,7 +21,7 @@ export class Webhooks {
   ) {}
 
   static async of(api: TestApi, receiver: Receiver): Promise<Webhooks> {
-    const headers = await api.accounts.newStaff();
+    const headers = await api.accounts.logInNewStaff();
     const { key } = created(await api.post('/auth/api-keys/', { name: 'Webhooks', scope: 'write' }, headers));
     return new Webhooks(api, receiver, bearer(key));
   }

@@ -28,6 +28,9 @@ const isRefused = ({ url }: Service) =>
     socket.once('error', () => resolve(true));
   });
 
+/** How long a stopping process still serves, in milliseconds: it has to say at once that it is not ready. */
+const DRAIN_DELAY = 2000;
+
 describe.each(STORES)('the process on %s', (store) => {
   let testStore: TestStore;
   beforeAll(async () => {
@@ -57,7 +60,7 @@ describe.each(STORES)('the process on %s', (store) => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'finishes requests in flight at %s, reports that it is not ready, and exits with 0',
     async (signal) => {
-      const service = await start({ DRAIN_DELAY_MS: '700' });
+      const service = await start({ DRAIN_DELAY_MS: String(DRAIN_DELAY) });
       const { id } = ((await (await service.create()).json()) as any).data;
       const slow = await slowPost(service);
 
@@ -68,7 +71,7 @@ describe.each(STORES)('the process on %s', (store) => {
         ready = await response.json();
         return response.status === 503;
       };
-      await until('the process is not ready', isNotReady, 400);
+      await until('the process is not ready', isNotReady, DRAIN_DELAY / 2);
       expect(ready).toMatchObject({
         error: { code: 'SERVICE_UNAVAILABLE', details: [{ field: 'draining' }] },
       });

@@ -79,10 +79,12 @@ function startReplica(n: number): Promise<Service> {
   });
 }
 
-/** Waits until the proxy sends requests of clients to a replica that has started. */
+/** Sends requests until a replica that has started has served one. Each of them has to be served. */
 function untilServing(n: number): Promise<void> {
   return until(`replica ${n + 1} serves requests`, async () => {
-    await send('GET', '/v1/samples');
+    const reply = await send('GET', '/v1/samples').catch((error: Error) => error);
+    const result = reply instanceof Error ? reply.message : reply.status;
+    expect(`a request is served while replica ${n + 1} starts, not ${result}`, result === 200);
     const metrics = await fetch(`http://127.0.0.1:${metricsPorts[n]}/metrics`);
     return (await metrics.text()).includes('http_route="/v1/samples"');
   });
@@ -104,14 +106,14 @@ async function restartInTurn(): Promise<void> {
 /** Only requests in flight at the killed replica fail, and no acknowledged write is lost. */
 async function killOne(): Promise<void> {
   const load = startLoad();
-  await untilServing(0);
+  await until('many writes are acknowledged', () => load.acknowledged.length >= 200);
   await replicas[0]!.end('SIGKILL');
-  // Until the proxy has noticed it, and goes on.
+  // The proxy needs this time to notice that the replica is gone.
   await sleep(2000);
-  const { served, failures, acknowledged } = await load.end();
+  const { served, failures } = await load.end();
   console.log(`A replica killed: ${served} requests served, ${failures.length} failed`);
   expect(`only requests in flight fail, not ${failures.length}`, failures.length <= CLIENTS);
-  for (const path of acknowledged)
+  for (const path of load.acknowledged)
     expect(`${path} was acknowledged`, (await send('GET', path)).status === 200);
   replicas[0] = await startReplica(0);
   await untilServing(0);
@@ -175,9 +177,9 @@ function startLoad() {
   const end = async () => {
     stop.abort();
     await Promise.all(clients);
-    return { served, failures, acknowledged };
+    return { served, failures };
   };
-  return { end };
+  return { acknowledged, end };
 }
 
 function send(

@@ -200,7 +200,7 @@ describe.each(STORES)('documented enhancers on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, {}, [SeatsModule]);
-    staff = await api.accounts.newStaff();
+    staff = await api.accounts.logInNewStaff();
   });
   afterAll(() => api.stop());
 

@@ -55,8 +55,8 @@ describe.each(STORES)('KeyedOperations on %s', (store) => {
   let bob: Headers;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [TicketsGraphqlModule]);
-    ada = await api.accounts.newUser('ada@example.com');
-    bob = await api.accounts.newUser('bob@example.com');
+    ada = await api.accounts.logInNew('ada@example.com');
+    bob = await api.accounts.logInNew('bob@example.com');
   });
   afterAll(() => api.stop());
 

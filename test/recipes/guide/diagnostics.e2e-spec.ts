@@ -11,7 +11,7 @@ describe.each(STORES)('the details of the checks on %s', (store) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(store, {}, [DiagnosticsModule]);
-    staff = await api.accounts.newStaff();
+    staff = await api.accounts.logInNewStaff();
   });
   afterAll(() => api.stop());
 
@@ -34,7 +34,7 @@ describe.each(STORES)('the details of the checks on %s', (store) => {
 
     expect(failed.headers).toHaveProperty('retry-after');
 
-    const ada = await api.accounts.newUser('ada@example.com');
+    const ada = await api.accounts.logInNew('ada@example.com');
     expect(await api.get('/v1/diagnostics', ada)).toBeError('FORBIDDEN');
     expect(await api.get('/v1/diagnostics')).toBeError('UNAUTHENTICATED');
   });

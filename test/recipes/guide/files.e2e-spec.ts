@@ -8,7 +8,7 @@ let api: TestApi;
 let account: Record<string, string>;
 beforeAll(async () => {
   api = await startApi(ANY_STORE, {}, [FilesModule]);
-  account = await api.accounts.newUser('ada@example.com');
+  account = await api.accounts.logInNew('ada@example.com');
 });
 afterAll(() => api.stop());
 

@@ -55,8 +55,8 @@ export class Google {
     return google;
   }
 
-  /** Adds a person, with an e-mail address of their own. @returns the login name */
-  person(login: string, more: Claims = {}): string {
+  /** Adds a person, with an address of the login name by default. @returns the login name */
+  addPerson(login: string, more: Claims = {}): string {
     this.people[login] = {
       email: `${login}@example.com`,
       email_verified: true,
