@@ -154,6 +154,11 @@ export class TestApi {
     this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
   }
 
+  /** Stops the clock of the service at a time, so that nothing becomes due while a test waits. */
+  stopClock(time: number): void {
+    this.app.get(Clock).now = () => new Date(time);
+  }
+
   /** Waits until the outbox has no mail of a kind, because moving the clock past its lease would send it again. */
   async mailsSent(kind: string): Promise<void> {
     const count = `SELECT count(*) AS n FROM mails WHERE kind = :kind`;
