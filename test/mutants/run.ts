@@ -9,7 +9,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+import { parseCommandLine, rejectUsage } from '../../src/commands/support/command-line.ts';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { choose, type Fault, faultsIn, plant } from './plant.ts';
 import type { Job, Outcome } from './worker.ts';
@@ -28,6 +28,8 @@ const ROOMS = [
 ];
 /** Of earlier runs. A fault is tried again when its file has changed before it, or with `--again`. */
 const RESULTS = 'node_modules/.cache/mutants.json';
+/** How many faults are planted in each room. What the tests reach of all of them shows what each test is about. */
+const FAULTS = 45;
 /** How many faults a process tries: one that leaves something behind spoils the others at most. */
 const BATCH = 20;
 /** How many test files try a fault: those most about its source file for their time, and those most about it. */
@@ -44,29 +46,33 @@ interface Result {
 }
 
 const { values } = parseCommandLine(
-  `Usage: npm run test:mutants [-- --faults 45 --rooms NAMES --again]
+  `Usage: npm run test:mutants [-- --faults ${FAULTS} --rooms NAMES --again]
 
-  --faults  how many for each room (45)
-  --rooms   only these, separated by commas: ${ROOMS.join(', ')}
+  --faults  tries this many of each room (${FAULTS})
+  --rooms   only of these, separated by commas: ${ROOMS.join(', ')}
   --again   tries again what survived in an earlier run`,
   {
     options: {
-      faults: { type: 'string', default: '45' },
+      faults: { type: 'string', default: String(FAULTS) },
       rooms: { type: 'string', default: ROOMS.join() },
       again: { type: 'boolean', default: false },
     },
   },
 );
-const byRoom = values.rooms.split(',').map((room) => {
-  const files = globSync(`src/${room}/**/*.ts`, { exclude: ['**/*.spec.ts', '**/migrations/**'] });
-  return choose(
-    files.flatMap((file) => faultsIn(file, readFileSync(file, 'utf8'))),
-    Number(values.faults),
-  );
-});
+const rooms = values.rooms.split(',');
+if (!rooms.every((room) => ROOMS.includes(room))) rejectUsage(`Rooms: ${ROOMS.join(', ')}`);
+const byRoom = new Map(
+  ROOMS.map((room) => {
+    const files = globSync(`src/${room}/**/*.ts`, { exclude: ['**/*.spec.ts', '**/migrations/**'] });
+    const all = files.flatMap((file) => faultsIn(file, readFileSync(file, 'utf8')));
+    return [room, choose(all, FAULTS)];
+  }),
+);
+/** All that are planted. */
+const faults = [...byRoom.values()].flat();
 /** The first of each room come before the second of any: a run that is stopped has tried all rooms. */
-const faults = Array.from({ length: Number(values.faults) }, (_, n) =>
-  byRoom.flatMap((of) => of[n] ?? []),
+const asked = Array.from({ length: Number(values.faults) }, (_, n) =>
+  rooms.flatMap((room) => byRoom.get(room)![n] ?? []),
 ).flat();
 const {
   equivalent,
@@ -76,7 +82,7 @@ const {
 );
 const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
 const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
-const open = faults.filter((fault) => isOpen(fault));
+const open = asked.filter((fault) => isOpen(fault));
 /** Each gets a process of its own. */
 const doubtful = new Set<Fault>();
 
@@ -223,7 +229,7 @@ function progress(what: string, done: number, all: number): void {
 
 /** Reports what was tried until now. */
 function end(): never {
-  const tried = faults.filter(({ key }) => results.has(key));
+  const tried = asked.filter(({ key }) => results.has(key));
   const survived = tried.filter(({ key }) => !results.get(key)!.caught);
   const missed = survived.filter(({ key }) => !(key in equivalent || key in noticedElsewhere));
   for (const { file, line, kind, key } of missed)
@@ -231,7 +237,7 @@ function end(): never {
   const equivalents = survived.filter(({ key }) => key in equivalent).length;
   const caught = tried.length - equivalents - missed.length;
   console.log(
-    `${tried.length} of ${faults.length} faults: ${caught} caught, ${missed.length} survived, ${equivalents} equivalent`,
+    `${tried.length} of ${asked.length} faults: ${caught} caught, ${missed.length} survived, ${equivalents} equivalent`,
   );
   const share = (100 * caught) / (tried.length - equivalents);
   console.log(`${share.toFixed(1)} % of those that are no equivalents are caught`);
