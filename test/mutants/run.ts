@@ -128,20 +128,18 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
   const names = new Set(usable.map(({ job }) => job.files[0]!));
   const broken = files.filter((file) => !names.has(file));
   if (broken.length > 0) console.log(`Left out, because they fail without a fault: ${broken.join(', ')}`);
-  const shareOf = ({ reached }: Outcome, file: string) =>
-    reached.filter((n) => faults[n]!.file === file).length / reached.length;
   return (fault) => {
     // Nobody reaches a guard; the tests of its folder may notice that it is gone.
-    const places = fault.isStatic
-      ? faults.filter(({ file }) => dirname(file) === dirname(fault.file))
-      : [fault];
-    const ids = new Set(places.map((place) => numbers.get(place)!));
+    const isNear = fault.isStatic
+      ? (n: number) => dirname(faults[n]!.file) === dirname(fault.file)
+      : (n: number) => faults[n]!.file === fault.file;
+    const isReached = fault.isStatic ? isNear : (n: number) => n === numbers.get(fault);
     const able = usable
-      .filter(({ reached }) => reached.some((n) => ids.has(n)))
-      .map((outcome) => ({
-        file: outcome.job.files[0]!,
-        seconds: outcome.seconds,
-        share: shareOf(outcome, fault.file),
+      .filter(({ reached }) => reached.some(isReached))
+      .map(({ job, seconds, reached }) => ({
+        file: job.files[0]!,
+        seconds,
+        share: reached.filter(isNear).length / reached.length,
       }));
     const quick = able.toSorted((a, b) => b.share / b.seconds - a.share / a.seconds).slice(0, QUICK);
     const thorough = able.toSorted((a, b) => b.share - a.share).slice(0, THOROUGH);
