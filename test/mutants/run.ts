@@ -60,7 +60,7 @@ const { values } = parseCommandLine(
   },
 );
 const rooms = values.rooms.split(',');
-if (!rooms.every((room) => ROOMS.includes(room))) rejectUsage(`Rooms: ${ROOMS.join(', ')}`);
+if (!rooms.every((room) => ROOMS.includes(room))) rejectUsage(`--rooms must be some of ${ROOMS.join(', ')}`);
 const byRoom = new Map(
   ROOMS.map((room) => {
     const files = globSync(`src/${room}/**/*.ts`, { exclude: ['**/*.spec.ts', '**/migrations/**'] });

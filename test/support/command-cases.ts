@@ -33,16 +33,20 @@ export function describeCommands(title: string, cases: Cases): void {
 
     it.each(cases.printUsage)('%s --help prints its usage, and changes nothing', async (name) => {
       const empty = await createStore(store, { empty: true });
-      for (const flag of ['--help', '-h']) {
-        const { code, output } = await runCommand(name, [flag], empty);
-        expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
+      for (const each of [testStore, empty]) {
+        const before = await rowCountsOf(each);
+        for (const flag of ['--help', '-h']) {
+          const { code, output } = await runCommand(name, [flag], each);
+          expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
+        }
+        const { code, output } = await runCommand(name, ['--frobnicate'], each);
+        expect([code, output]).toEqual([
+          1,
+          expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
+        ]);
+        expect(await rowCountsOf(each)).toEqual(before);
       }
-      const { code, output } = await runCommand(name, ['--frobnicate'], empty);
-      expect([code, output]).toEqual([
-        1,
-        expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
-      ]);
-      expect(await tablesOf(empty)).toEqual([]);
+      expect(await rowCountsOf(empty)).toEqual({});
       await empty.remove();
     });
 
@@ -127,8 +131,18 @@ export function describeCommands(title: string, cases: Cases): void {
 
 const fileOf = ({ environment }: TestStore): string => join(environment['DATA_DIR']!, 'database.sqlite');
 
-async function tablesOf(store: TestStore): Promise<unknown[]> {
-  const sql = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`;
-  if (store.environment['DATABASE_URL'] !== undefined) return queryStore(store, sql);
-  return existsSync(fileOf(store)) ? queryStore(store, 'SELECT name FROM sqlite_master') : [];
+/** The number of rows in each table. */
+async function rowCountsOf(store: TestStore): Promise<Record<string, number>> {
+  const isEmbedded = store.environment['DATABASE_URL'] === undefined;
+  if (isEmbedded && !existsSync(fileOf(store))) return {};
+  const tables: { name: string }[] = await queryStore(
+    store,
+    isEmbedded
+      ? `SELECT name FROM sqlite_master WHERE type = 'table'`
+      : `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
+  );
+  if (tables.length === 0) return {};
+  const counts = tables.map(({ name }) => `SELECT '${name}' AS name, count(*) AS count FROM "${name}"`);
+  const rows = await queryStore(store, counts.join(' UNION ALL '));
+  return Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
 }
