@@ -18,7 +18,11 @@ type ErrorTrigger = (
 ) => Promise<Reply | Reply[]>;
 
 const ERROR_TRIGGERS: Partial<Record<ErrorCode, ErrorTrigger>> = {
-  INVALID_ID: (api, { method, path }) => send(api, method, fill(path, 'abc'), {}),
+  INVALID_ID: async (api, { method, path }) => {
+    const segments = path.split('/');
+    const parameters = segments.keys().filter((n) => segments[n]!.startsWith('{'));
+    return Promise.all(parameters.map((n) => send(api, method, fill(segments.with(n, 'abc').join('/')), {})));
+  },
   NOT_FOUND: async (api, { method, path, operation }, existing) => {
     const segments = path.split('/');
     const parameters = segments.keys().filter((n) => segments[n]!.startsWith('{'));

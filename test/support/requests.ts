@@ -5,9 +5,9 @@ import { type Operation, operations, reference } from './reference.js';
 /** A path with an id, which may not exist, for each parameter. */
 export const fill = (path: string, id = '1'): string => path.replaceAll(/\{\w+\}/g, id);
 
-/** The fields of the body of an operation, and those that it requires. */
+/** The fields of the body of an operation, of the first of several, and those that it requires. */
 export function fieldsOf({ requestBody }: Operation['operation']): { properties: any; required: string[] } {
-  const { $ref = '' } = requestBody?.content['application/json']?.schema ?? {};
+  const { oneOf, $ref = oneOf?.[0].$ref ?? '' } = requestBody?.content['application/json']?.schema ?? {};
   const { properties = {}, required = [] } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
   return { properties, required };
 }
@@ -65,8 +65,7 @@ export async function existingPath(
 
   async function createIn(template: string, url: string): Promise<string | number> {
     const creation = creationIn(template);
-    // A passkey is created by an authenticator.
-    if (!creation || template === '/auth/passkeys') return 1;
+    if (!creation) return 1;
     const { status, body, text } = await send(api, 'POST', url, validBody(creation.operation), headers);
     if (status !== 201) throw new Error(`Nothing could be posted to ${url}: ${text}`);
     return (body.data ?? body).id;
