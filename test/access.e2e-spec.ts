@@ -133,17 +133,6 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('rejects the token of a deactivated account', async () => {
-    const { api, callers } = await start();
-    await api.accounts.admin().setActive('user@example.com', false);
-
-    expect(code(await api.graphql('{ samples { nodes { id } } }', {}, callers.user))).toEqual([
-      401,
-      'UNAUTHENTICATED',
-    ]);
-    await api.stop();
-  });
-
   it('responds with 503 when the table of accounts is lost', async () => {
     const { api, callers } = await start();
     await api.accounts.drop();

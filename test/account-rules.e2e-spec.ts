@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import argon2 from 'argon2';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { PASSWORD, startApi, type TestApi } from './support/api.js';
+import { PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Receiver } from './support/receiver.js';
 import { ANY_STORE, STORES } from './support/stores.js';
@@ -226,14 +226,10 @@ describe.each(STORES)('accounts that never verify their e-mail on %s', (store) =
   let api: TestApi;
   let mails: MailServer;
   beforeAll(async () => {
-    mails = await MailServer.start();
-    api = await startApi(store, mails.settings);
+    ({ api, mails } = await startApiWithMails(store));
   });
   afterEach(() => api.moveClock(0));
-  afterAll(async () => {
-    await api.stop();
-    await mails.stop();
-  });
+  afterAll(() => api.stop());
 
   const emails = async () =>
     (await api.rows.all<{ email: string }>('SELECT email FROM accounts ORDER BY id')).map(

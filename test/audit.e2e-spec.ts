@@ -3,8 +3,6 @@ import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { runCommand } from './support/command.js';
-import { GitHub } from './support/social/github.js';
-import { Visitor } from './support/social/visitor.js';
 import { settingsOf, STORES } from './support/stores.js';
 
 const HOUR = 3600_000;
@@ -23,12 +21,11 @@ const STATEMENTS = {
 describe.each(STORES)('the audit log on %s', (store) => {
   let api: TestApi;
   let staff: Record<string, string>;
-  let staffId: number;
   let ada: Record<string, string>;
   let adaId: number;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    [staff, staffId] = await member('staff@example.com');
+    [staff] = await member('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
     [ada, adaId] = await member('ada@example.com');
   });
@@ -128,12 +125,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
       const passwords = { old_password: PASSWORD, new_password: 'another horse' };
       await api.post('/auth/change-password/', passwords, grace);
       await api.delete('/auth/me/', grace);
-      await api.send({
-        method: 'DELETE',
-        url: '/auth/me/',
-        headers: { ...grace, 'content-type': 'application/json' },
-        payload: '{"password":"another horse"}',
-      });
+      await api.delete('/auth/me/', grace, { password: 'another horse' });
     });
 
     expect(log.map(({ action }) => action)).toEqual([
@@ -145,29 +137,6 @@ describe.each(STORES)('the audit log on %s', (store) => {
       'POST /auth/change-password',
       'DELETE /auth/me',
     ]);
-  });
-
-  it('records linking an identity and the callback that completes it', async () => {
-    const github = await GitHub.start();
-    const PUBLIC_URL = 'https://api.example.com';
-    const other = await startApi(store, { ...github.settings, PUBLIC_URL, WRITE_ACCESS: 'authenticated' });
-    await other.accounts.register('ada@example.com');
-    await other.accounts.admin().verifyEmail('ada@example.com');
-    await other.accounts.admin().setStaff('ada@example.com', true);
-    const caller = bearer((await other.accounts.login('ada@example.com')).access);
-    github.person = { id: 1, login: 'octo', name: null, emails: [] };
-    const visitor = new Visitor(other);
-    const link = await other.post('/auth/social/github/link/', {}, caller);
-    visitor.keep(PUBLIC_URL, [link.headers['set-cookie'] ?? ''].flat());
-    expect(await visitor.get(await visitor.logInAt(link.body.authorization_url, '1'))).toHaveStatus(200);
-
-    const { data } = (await other.get('/v1/audit?limit=2', caller)).body;
-    expect(data.map(({ action }: any) => action)).toEqual([
-      'GET /auth/social/:provider/callback',
-      'POST /auth/social/:provider/link',
-    ]);
-    await other.stop();
-    await github.stop();
   });
 
   it('records no rejected, replayed or read-only request', async () => {
@@ -229,12 +198,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
       agent: 'Secret Browser/1.0',
     });
 
-    const reply = await api.send({
-      method: 'DELETE',
-      url: '/auth/me/',
-      headers: { ...mallory, ...agent, 'content-type': 'application/json' },
-      payload: JSON.stringify({ password: PASSWORD }),
-    });
+    const reply = await api.delete('/auth/me/', { ...mallory, ...agent }, { password: PASSWORD });
     expect(reply).toHaveStatus(204);
 
     const left = await entries(`account_id=${id}`);
@@ -249,9 +213,6 @@ describe.each(STORES)('the audit log on %s', (store) => {
   });
 
   it('is readable by staff, page by page, and by account and subject', async () => {
-    expect(await api.get('/v1/audit')).toBeError('UNAUTHENTICATED');
-    expect(await api.get('/v1/audit', ada)).toBeError('FORBIDDEN');
-    expect(await api.get('/v1/audit?cursor=x', staff)).toBeError('INVALID_CURSOR');
     const all = await entries();
 
     const seen: any[] = [];
@@ -266,7 +227,6 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(await entries(`subject=${encodeURIComponent('/v1/tickets/1')}`)).toHaveLength(1);
     expect(await entries('account_id=nobody')).toEqual([]);
     expect(await entries('subject=%00')).toEqual([]);
-    expect(staffId).not.toBe(adaId);
   });
 
   it('records the account command, and is printed by the audit command', async () => {

@@ -85,7 +85,7 @@ describe('every script', () => {
     ['examples/client/posts.ts'],
   ];
 
-  it.each(scripts)('%s --help prints its usage, and changes nothing', async (script) => {
+  it.each(scripts)('%s prints its usage with --help, and rejects an unknown option', async (script) => {
     const runScript = promisify(execFile);
     const { stdout } = await runScript(process.execPath, ['--no-warnings', script, '--help']);
     expect(stdout).toMatch(/^Usage: npm /);

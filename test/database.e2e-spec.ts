@@ -204,7 +204,7 @@ describe.each(STORES)('the database on %s', (store) => {
     const mistaken = await startApi(store, {}, [MistakesModule]);
     const name = encodeURIComponent(mistake);
 
-    for (const way of ['query', 'read', 'short', 'search', 'write', 'run']) {
+    for (const way of ['query', 'read', 'search', 'write', 'run']) {
       expect(await mistaken.get(`/mistakes/${name}/${way}`)).toBeError('INTERNAL_ERROR');
     }
     expect(await mistaken.get('/health/ready')).toHaveStatus(200);

@@ -3,9 +3,8 @@ import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/auth/password/passwords.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
-import { MailServer } from './support/mail-server.js';
 import { totpCode } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -100,8 +99,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
 
 describe.each(STORES)('the purge of accounts that never verified their e-mail, on %s', (store) => {
   it('keeps one that has just become a superuser', async () => {
-    const mails = await MailServer.start();
-    const api = await startApi(store, { ...mails.settings, REQUIRE_VERIFIED_EMAIL: 'on' });
+    const { api } = await startApiWithMails(store, { REQUIRE_VERIFIED_EMAIL: 'on' });
     const { id } = await api.accounts.register('late@example.com');
     await api.mailsSent('verify-email');
     api.moveClock(8 * 24 * 3600_000);
@@ -115,6 +113,5 @@ describe.each(STORES)('the purge of accounts that never verified their e-mail, o
 
     expect(await api.rows.all('SELECT id FROM accounts')).toHaveLength(1);
     await api.stop();
-    await mails.stop();
   });
 });

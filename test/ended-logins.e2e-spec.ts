@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createClient } from 'graphql-ws';
-import { WebSocket } from 'ws';
 import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
 import { ANY_STORE, STORES } from './support/stores.js';
+import { Subscriber } from './support/subscriber.js';
 import { until } from './support/until.js';
 import { tick, TicksModule } from './support/ticks.module.js';
 
@@ -19,8 +18,7 @@ describe.each(STORES)('an access token on %s', (store) => {
   let count = 0;
   beforeAll(async () => {
     api = await startApi(store, { REFRESH_REUSE: 'revoke' }, [TicksModule]);
-    await api.app.listen(0, '127.0.0.1');
-    url = await api.app.getUrl();
+    url = await api.listen();
   });
   beforeEach(async () => {
     email = `ended${++count}@example.com`;
@@ -81,29 +79,18 @@ describe.each(STORES)('an access token on %s', (store) => {
   });
 
   it('ends the WebSockets of its login', async () => {
-    let isOpen = false;
-    let closed: any;
-    const client = createClient({
-      url: `${url.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      retryAttempts: 0,
-      connectionParams: { Authorization: `Bearer ${tokens.access}` },
-      on: { closed: (event) => (closed = event) },
-    });
-    client.subscribe(
-      { query: 'subscription { ticks }' },
-      { next: () => (isOpen = true), error: () => undefined, complete: () => undefined },
-    );
+    const client = new Subscriber(url, { Authorization: `Bearer ${tokens.access}` });
+    const { results } = client.start('subscription { ticks }');
     await until('the subscription receives ticks', async () => {
       await tick();
-      return isOpen;
+      return results.length > 0;
     });
 
     await api.post('/auth/logout/', { refresh: tokens.refresh });
 
-    await until('the WebSocket is closed', () => closed !== undefined);
-    expect(closed.code).toBe(4403);
-    await client.dispose();
+    await until('the WebSocket is closed', () => client.closed !== undefined);
+    expect(client.closed).toBe(4403);
+    await client.end();
   });
 
   it('and its refresh token end for good 90 days after the login began', async () => {

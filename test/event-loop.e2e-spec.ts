@@ -31,7 +31,7 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     }));
     const samples = api.app.get(DataSource).getRepository(Sample);
     for (let n = 0; n < 90; n++) await samples.insert(group.map((row) => ({ ...row, updatedAt: createdAt })));
-    await api.app.listen(0, '127.0.0.1');
+    await api.listen();
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
   afterAll(() => api.stop());

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createClient } from 'graphql-ws';
-import { WebSocket } from 'ws';
 import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/platform/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
@@ -8,6 +6,7 @@ import { FixtureModule } from './support/fixture.module.js';
 import { EventClient } from './support/events-client.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
+import { Subscriber } from './support/subscriber.js';
 import { until } from './support/until.js';
 
 const DAY = 24 * 3_600_000;
@@ -19,8 +18,7 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
   let url: string;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    await api.app.listen(0, '127.0.0.1');
-    url = await api.app.getUrl();
+    url = await api.listen();
     for (const name of ['ada', 'bob', 'carl', 'dora', 'eve'])
       await api.accounts.register(`${name}@example.com`);
     await api.accounts.admin().setStaff('dora@example.com', true);
@@ -110,26 +108,8 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
   });
 
   it('reject operations on a WebSocket, and close it with 4403', async () => {
-    let closed: any;
-    const client = createClient({
-      url: `${url.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      retryAttempts: 0,
-      connectionParams: { Authorization: (await login('ada'))['authorization'] },
-      on: { closed: (event) => (closed = event) },
-    });
-    const subscribe = (): { results: any[]; errors: any[] } => {
-      const seen = { results: [] as any[], errors: [] as any[] };
-      client.subscribe(
-        { query: 'subscription { events { id } }' },
-        {
-          next: (result) => seen.results.push(result),
-          error: (error) => seen.errors.push(error),
-          complete: () => undefined,
-        },
-      );
-      return seen;
-    };
+    const client = new Subscriber(url, { Authorization: (await login('ada'))['authorization']! });
+    const subscribe = () => client.start('subscription { events { id } }');
     const first = subscribe();
     const ada = await login('ada');
     await until('it is open', async () => {
@@ -140,21 +120,21 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     api.moveClock(LATER);
     const second = subscribe();
     await until('it is rejected', () => second.errors.length > 0);
-    await until('the connection is closed', () => closed !== undefined);
+    await until('the connection is closed', () => client.closed !== undefined);
 
     // The connection may be closed at that very moment.
     const [error] = second.errors;
     expect(['UNAUTHENTICATED', 4403]).toContain(error.code ?? error[0].extensions.code);
-    expect(closed.code).toBe(4403);
+    expect(client.closed).toBe(4403);
     expect(first.errors).toEqual([expect.objectContaining({ code: 4403 })]);
     api.moveClock(0);
-    await client.dispose();
+    await client.end();
   });
 });
 
 it.each(STORES)('a stream ends with its login, where credentials are looked at, on %s', async (store) => {
   const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
-  await api.app.listen(0, '127.0.0.1');
+  await api.listen();
   await api.accounts.register('ada@example.com');
   const { access, refresh } = await api.accounts.login('ada@example.com');
   const url = await api.app.getUrl();

@@ -26,12 +26,4 @@ describe('the OpenAPI document', () => {
       'whenever there is data',
     );
   });
-
-  it('has no examples of ids of events, which imported collections would send', () => {
-    const { parameters } = reference.paths['/v1/events/stream'].get;
-    const ids = parameters.filter(({ name }: any) => /^last.event.id$/i.test(name));
-
-    expect(ids.map(({ name }: any) => name)).toEqual(['last_event_id', 'Last-Event-ID']);
-    for (const { schema } of ids) expect(schema).toEqual({ type: 'string' });
-  });
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { ConsumerLimits } from '../src/events/event-streams.js';
 import { EventLog } from '../src/platform/changes/index.js';
@@ -9,44 +8,30 @@ import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { EventClient } from './support/events-client.js';
 import { STORES } from './support/stores.js';
+import { Subscriber } from './support/subscriber.js';
 import { until } from './support/until.js';
 
 describe.each(STORES)('subscription { events } on %s', (store) => {
   let api: TestApi;
   let url: string;
   let token: string;
-  const clients: Client[] = [];
+  const clients: Subscriber[] = [];
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    await api.app.listen(0, '127.0.0.1');
-    url = await api.app.getUrl();
+    url = await api.listen();
     await api.accounts.register('ada@example.com');
     token = (await api.accounts.login('ada@example.com')).access;
   });
   afterAll(async () => {
-    for (const client of clients) await client.dispose();
+    for (const client of clients) await client.end();
     await api.stop();
   });
 
-  /** Starts a subscription that collects its results; `untilOpen` waits until it is open. */
-  const subscribe = async (selection: string, connectionParams: Record<string, string> = {}) => {
-    const client = createClient({
-      url: `${url.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      retryAttempts: 0,
-      connectionParams,
-    });
+  /** Starts a subscription; `untilOpen` waits until it is open. */
+  const subscribe = (selection: string, connectionParams: Record<string, string> = {}, variables = {}) => {
+    const client = new Subscriber(url, connectionParams);
     clients.push(client);
-    const results: any[] = [];
-    const finished = client.subscribe(
-      { query: `subscription { events${selection} }` },
-      {
-        next: (result) => results.push(result),
-        error: (error) => results.push({ error }),
-        complete: () => undefined,
-      },
-    );
-    return { results, end: finished };
+    return client.start(`subscription { events${selection} }`, variables);
   };
   const headers = () => ({ authorization: `Bearer ${token}` });
   const createSample = async (text: string) => (await api.post('/v1/samples', { text }, headers())).body.data;
@@ -62,7 +47,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
 
   it('sends the same events as the stream', async () => {
     const stream = await EventClient.open(`${url}/v1/events/stream?types=sample.created`);
-    const { results, end } = await subscribe('(types: ["sample.created"]) { id type subject time data }');
+    const { results } = subscribe('(types: ["sample.created"]) { id type subject time data }');
     await untilOpen(results);
     const sample = await createSample('The last');
     await until('the last one has arrived', () => results.at(-1).data.events.data.text === 'The last');
@@ -74,13 +59,12 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
       .map(({ data: { id, type, subject, time, data } }) => ({ id, type, subject, time, data }));
     expect(results.map(({ data }) => data.events)).toEqual(sent);
     expect(results.at(-1).data.events.data).toEqual(sample);
-    end();
     stream.close();
   });
 
   it('sends private events to their owner only', async () => {
-    const anonymous = await subscribe(' { type }');
-    const owner = await subscribe(' { type }', { Authorization: `Bearer ${token}` });
+    const anonymous = subscribe(' { type }');
+    const owner = subscribe(' { type }', { Authorization: `Bearer ${token}` });
     await untilOpen(anonymous.results);
     await untilOpen(owner.results);
     await api.post('/v1/tickets', {}, { ...headers(), 'idempotency-key': 'one' });
@@ -91,8 +75,6 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     await until('a later event has arrived', () => anonymous.results.length > count);
 
     expect(types(anonymous.results)).not.toContain('ticket.created');
-    anonymous.end();
-    owner.end();
   });
 
   it('survives clients that reset the connection during the upgrade', async () => {
@@ -161,37 +143,24 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
       await until('the log has passed it on', () => log.head > position);
       return position;
     });
-    const { results, end } = await subscribe(' { type data }');
+    const { results } = subscribe(' { type data }');
     await until('the event has arrived', () => results.length > 0);
 
     expect(results[0].data.events).toMatchObject({
       type: 'sample.created',
       data: { text: 'While it starts' },
     });
-    end();
   });
 
   it('rejects too many members and array elements in variables', async () => {
-    const client = createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
-    clients.push(client);
-    const failed = new Promise<unknown>((resolve) => {
-      client.subscribe(
-        {
-          query: 'subscription { events { id } }',
-          variables: { list: Array.from({ length: 10_001 }, () => 0) },
-        },
-        { next: () => undefined, error: resolve, complete: () => undefined },
-      );
-    });
-
-    expect(await failed).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    const { errors } = subscribe(' { id }', {}, { list: Array.from({ length: 10_001 }, () => 0) });
+    await until('it is rejected', () => errors.length > 0);
+    expect(errors[0]).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
   it('applies the limits of queries', async () => {
-    const { results } = await subscribe(
-      ` { ${Array.from({ length: 40 }, (_, n) => `a${n}: id`).join(' ')} }`,
-    );
-    await until('it is rejected', () => results.length > 0);
-    expect(JSON.stringify(results[0])).toContain('QUERY_TOO_COMPLEX');
+    const { errors } = subscribe(` { ${Array.from({ length: 40 }, (_, n) => `a${n}: id`).join(' ')} }`);
+    await until('it is rejected', () => errors.length > 0);
+    expect(JSON.stringify(errors[0])).toContain('QUERY_TOO_COMPLEX');
   });
 });

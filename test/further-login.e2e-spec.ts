@@ -28,7 +28,7 @@ import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { AccountData, Public } from '../src/platform/access/index.js';
 import { Client, type ClientInfo } from '../src/platform/http/client.js';
 import { Text } from '../src/platform/http/validation/text.js';
-import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, sessionOf, startApiWithMails, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { STORES } from './support/stores.js';
@@ -164,19 +164,15 @@ class NamesModule {}
 
 describe.each(STORES)('a further way to log in on %s', (store) => {
   let api: TestApi;
-  let server: MailServer;
+  let mails: MailServer;
   beforeAll(async () => {
-    server = await MailServer.start();
-    api = await startApi(store, server.settings, [QuickPasswordsModule, LinksModule]);
+    ({ api, mails } = await startApiWithMails(store, {}, [QuickPasswordsModule, LinksModule]));
   });
-  afterAll(async () => {
-    await api.stop();
-    await server.stop();
-  });
+  afterAll(() => api.stop());
 
   const tokenFor = async (email: string) => {
     expect(await api.post('/auth/links', { email })).toHaveStatus(202);
-    return tokenIn(await server.nextWith(email, SUBJECT));
+    return tokenIn(await mails.nextWith(email, SUBJECT));
   };
 
   it('gets tokens for a link, once', async () => {
@@ -247,22 +243,18 @@ describe.each(STORES)('a further way to log in on %s', (store) => {
 describe.each(STORES)('a further way to log in with REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
   const email = 'ada@example.com';
   let api: TestApi;
-  let server: MailServer;
+  let mails: MailServer;
   beforeAll(async () => {
-    server = await MailServer.start();
-    const settings = { ...server.settings, REQUIRE_VERIFIED_EMAIL: 'on' };
-    api = await startApi(store, settings, [QuickPasswordsModule, LinksModule, NamesModule]);
+    const modules = [QuickPasswordsModule, LinksModule, NamesModule];
+    ({ api, mails } = await startApiWithMails(store, { REQUIRE_VERIFIED_EMAIL: 'on' }, modules));
   });
-  afterAll(async () => {
-    await api.stop();
-    await server.stop();
-  });
+  afterAll(() => api.stop());
 
   it('opens no login until the e-mail is verified, which a link does', async () => {
     await api.accounts.register(email);
     expect(await api.post('/auth/names', { email })).toBeError('FORBIDDEN');
     expect(await api.post('/auth/links', { email })).toHaveStatus(202);
-    const token = tokenIn(await server.nextWith(email, SUBJECT));
+    const token = tokenIn(await mails.nextWith(email, SUBJECT));
 
     const { body } = await api.post('/auth/links/tokens', { token });
 

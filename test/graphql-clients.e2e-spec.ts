@@ -11,8 +11,7 @@ describe('urql', () => {
   beforeAll(async () => {
     api = await startApi(ANY_STORE, {}, [FixtureModule]);
     await api.samples.create();
-    await api.app.listen(0, '127.0.0.1');
-    url = `${await api.app.getUrl()}/graphql`;
+    url = `${await api.listen()}/graphql`;
   });
   afterAll(() => api.stop());
 

@@ -206,13 +206,6 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       expect(Object.keys(error).toSorted()).toEqual(['extensions', 'locations', 'message', 'path']);
     });
 
-    it('keep the data of the other fields', async () => {
-      const { errors, data } = await query('mutation { a: updateSample(id: 2, input: {}) { id } }');
-
-      expect(errors).toBeUndefined();
-      expect(data.a).toEqual({ id: '2' });
-    });
-
     it.each([
       ['{ samples { nodes { id ', 'Syntax Error'],
       ['{ nope }', 'Cannot query field'],

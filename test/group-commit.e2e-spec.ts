@@ -209,7 +209,6 @@ ifEmbedded(describe)('a unit of work on SQLite', () => {
     release();
     await endless;
     expect(await create()).toHaveStatus(201);
-    jest.useRealTimers();
     await api.stop();
   });
 });

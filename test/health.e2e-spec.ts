@@ -1,6 +1,6 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type Connection from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
@@ -9,25 +9,6 @@ import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, ifEmbedded, type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
-
-describe.each(STORES)('health on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
-  it('is ok while the process serves requests', async () => {
-    const reply = await api.get('/health');
-
-    expect(reply).toHaveStatus(200);
-    expect(reply.text).toBe('{"status":"ok"}');
-  });
-
-  it('is ready when the database is available and migrated', async () => {
-    expect(await api.get('/health/ready')).toHaveStatus(200);
-  });
-});
 
 describe.each(STORES)('health on %s without migrations', (store) => {
   it('is ok, but not ready', async () => {

@@ -117,7 +117,7 @@ describe.each(STORES)('a client that disconnects while its request is handled on
   it('gets the response with a retry', async () => {
     Held.current = new Held();
     const api = await startApi(store, {}, [RepeatModule]);
-    await api.app.listen(0, '127.0.0.1');
+    await api.listen();
     const server = api.app.getHttpServer();
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
     client.write(

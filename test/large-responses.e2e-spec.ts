@@ -72,7 +72,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     ]);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, ...Array.from({ length: 37 }, () => 490_000)];
     for (const size of sizes) await api.samples.create({ text: 'é'.repeat(size) });
-    await api.app.listen(0, '127.0.0.1');
+    await api.listen();
     const server = api.app.getHttpServer() as Server;
     ({ port } = server.address() as AddressInfo);
     server.on('connection', (socket) => {

@@ -88,9 +88,6 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
       expect(await end(encodeURIComponent(unknown), eve.headers)).toBeError('NOT_FOUND');
     }
     expect(await end('%00', eve.headers)).toBeError('NOT_FOUND');
-    expect(await end(id, {})).toBeError('UNAUTHENTICATED');
-    expect(await end(id, victim.cookie)).toBeError('CSRF_FAILED');
-    expect(await api.get('/auth/sessions/')).toBeError('UNAUTHENTICATED');
     expect(await list(victim.cookie)).toHaveLength(1);
   });
 

@@ -23,24 +23,24 @@ async function untilAttempted(api: TestApi): Promise<void> {
 
 describe.each(STORES)('mails on %s', (store) => {
   let api: TestApi;
-  let server: MailServer;
+  let mails: MailServer;
   beforeAll(async () => {
-    server = await MailServer.start();
-    api = await startApi(store, server.settings);
+    mails = await MailServer.start();
+    api = await startApi(store, mails.settings);
   });
   afterEach(() => {
-    server.behaviour = 'accepts';
+    mails.behaviour = 'accepts';
     api.moveClock(0);
   });
   afterAll(async () => {
     await api.stop();
-    await server.stop();
+    await mails.stop();
   });
 
   it('are sent over TLS, after a login, with both parts and the headers of an automatic mail', async () => {
     const before = Date.now() - 1000;
     await api.accounts.register('ada@example.com');
-    const { mail, raw, envelope, encrypted } = await server.next('ada@example.com');
+    const { mail, raw, envelope, encrypted } = await mails.next('ada@example.com');
 
     expect(encrypted).toBe(true);
     expect(envelope).toEqual({ from: 'no-reply@posts.example', to: ['ada@example.com'] });
@@ -59,7 +59,7 @@ describe.each(STORES)('mails on %s', (store) => {
     ['another script', 'дарья@пример.рф'],
   ])('have intact headers with %s in the address, and line breaks in the name', async (_, email) => {
     await api.accounts.register(email, { name: 'A\r\nBcc: eve@example.com' });
-    const arrived = await server.next(email);
+    const arrived = await mails.next(email);
 
     expect(arrived.envelope.to).toEqual([email]);
     expect(arrived.mail.to).toHaveLength(1);
@@ -71,18 +71,18 @@ describe.each(STORES)('mails on %s', (store) => {
     'arrive after the recovery of a server that %s, and no request waits for them',
     async (behaviour) => {
       const email = `${behaviour}@example.com`;
-      server.behaviour = behaviour;
+      mails.behaviour = behaviour;
       await api.accounts.register(email);
-      await until('the server was contacted', () => server.attempts.includes(email));
+      await until('the server was contacted', () => mails.attempts.includes(email));
       if (behaviour !== 'hangs') await untilAttempted(api);
-      server.behaviour = 'accepts';
+      mails.behaviour = 'accepts';
       // Past the backoff; another process may take over a mail that hangs when its lease has expired.
       api.moveClock(HOUR);
       await api.app.get(MailSender).poll();
 
-      const { mail } = await server.next(email);
+      const { mail } = await mails.next(email);
       expect(mail.subject).toBe('Confirm your e-mail address');
-      expect(server.to(email)).toHaveLength(1);
+      expect(mails.to(email)).toHaveLength(1);
     },
   );
 
@@ -112,8 +112,8 @@ describe.each(STORES)('mails on %s', (store) => {
   });
 
   it('arrive once after an outage of an hour, with a valid token', async () => {
-    const { port } = server;
-    await server.stop();
+    const { port } = mails;
+    await mails.stop();
     await api.accounts.register('away@example.com');
     await untilAttempted(api);
     for (let minute = 10; minute < 60; minute += 10) {
@@ -122,17 +122,17 @@ describe.each(STORES)('mails on %s', (store) => {
     }
     expect(await waiting(api)).toBeGreaterThan(0);
 
-    server = await MailServer.start(port);
+    mails = await MailServer.start(port);
     api.moveClock(HOUR + 20 * 60_000);
     await api.app.get(MailSender).poll();
 
-    const token = tokenIn(await server.next('away@example.com'));
-    expect(server.to('away@example.com')).toHaveLength(1);
+    const token = tokenIn(await mails.next('away@example.com'));
+    expect(mails.to('away@example.com')).toHaveLength(1);
     expect(await api.post('/auth/email/verify/', { token })).toHaveStatus(200);
   });
 
   it('are dropped after a day', async () => {
-    server.behaviour = 'rejects';
+    mails.behaviour = 'rejects';
     await api.accounts.register('never@example.com');
     await untilAttempted(api);
     api.moveClock(23 * HOUR);
@@ -144,21 +144,24 @@ describe.each(STORES)('mails on %s', (store) => {
       await api.app.get(MailSender).poll();
       return (await waiting(api)) === 0;
     });
-    expect(server.to('never@example.com')).toEqual([]);
+    expect(mails.to('never@example.com')).toEqual([]);
   });
 
   it('are recorded with the account, or not at all', async () => {
     await api.accounts.register('twice@example.com');
-    await server.next('twice@example.com');
-    const again = await api.post('/auth/register/', {
-      email: 'TWICE@example.com',
-      name: 'Ada',
-      password: PASSWORD,
-    });
+    await mails.next('twice@example.com');
+    const register = (email: string) =>
+      api.post('/auth/register/', { email, name: 'Ada', password: PASSWORD });
 
-    expect(again).toBeError('CONFLICT');
+    expect(await register('TWICE@example.com')).toBeError('CONFLICT');
     expect(await waiting(api)).toBe(0);
-    expect(server.to('twice@example.com')).toHaveLength(1);
+    expect(mails.to('twice@example.com')).toHaveLength(1);
+
+    await api.rows.execute('ALTER TABLE mails RENAME TO gone');
+    const refused = await register('lost@example.com');
+    await api.rows.execute('ALTER TABLE gone RENAME TO mails');
+    expect(refused).toBeError('SERVICE_UNAVAILABLE');
+    expect(await register('lost@example.com')).toHaveStatus(201);
   });
 
   it('are sent soon after a transaction that commits late', async () => {
@@ -177,18 +180,18 @@ describe.each(STORES)('mails on %s', (store) => {
       await sleep(1000);
     });
 
-    await until('the mail is sent', () => server.to('late@example.com').length > 0, 5000);
-    expect(server.to('late@example.com')).toHaveLength(1);
+    await until('the mail is sent', () => mails.to('late@example.com').length > 0, 5000);
+    expect(mails.to('late@example.com')).toHaveLength(1);
   });
 
   it('are recorded without a token', async () => {
-    server.behaviour = 'rejects';
+    mails.behaviour = 'rejects';
     await api.accounts.register('secret@example.com');
     await untilAttempted(api);
 
     const [row] = await api.rows.all<{ data: string }>('SELECT * FROM mails');
     expect(Object.keys(JSON.parse(row!.data)).toSorted()).toEqual(['accountId', 'email']);
-    server.behaviour = 'accepts';
+    mails.behaviour = 'accepts';
     api.moveClock(HOUR);
     await api.app.get(MailSender).poll();
   });
@@ -198,26 +201,26 @@ describe.each(STORES)('mails on %s', (store) => {
     const body = { email: 'key@example.com', name: 'Ada', password: PASSWORD };
 
     for (let n = 0; n < 3; n++) expect(await api.post('/auth/register/', body, key)).toHaveStatus(201);
-    await server.next('key@example.com');
+    await mails.next('key@example.com');
     await api.app.get(MailSender).poll();
-    expect(server.to('key@example.com')).toHaveLength(1);
+    expect(mails.to('key@example.com')).toHaveLength(1);
   });
 });
 
 it('on PostgreSQL, two replicas send each mail once', async () => {
-  const server = await MailServer.start();
-  const api = await startApi('PostgreSQL', server.settings);
+  const mails = await MailServer.start();
+  const api = await startApi('PostgreSQL', mails.settings);
   const replica = await api.replica();
   const emails = Array.from({ length: 30 }, (_, n) => `replica${n}@example.com`);
 
   for (const [n, email] of emails.entries()) await (n % 2 ? api : replica).accounts.register(email);
-  for (const email of emails) await server.next(email);
+  for (const email of emails) await mails.next(email);
   await until('no mail is left', async () => (await waiting(api)) === 0);
 
-  for (const email of emails) expect(server.to(email)).toHaveLength(1);
+  for (const email of emails) expect(mails.to(email)).toHaveLength(1);
   await replica.stop();
   await api.stop();
-  await server.stop();
+  await mails.stop();
 });
 
 describe('without SMTP_URL', () => {
@@ -301,16 +304,16 @@ describe('without SMTP_URL', () => {
 
 describe('the mail server connection', () => {
   it('sends no password to another machine without STARTTLS', async () => {
-    const server = await MailServer.start();
+    const mails = await MailServer.start();
     const api = await startApi(ANY_STORE, {
-      ...server.settings,
-      SMTP_URL: server.settings['SMTP_URL']!.replace('?requireTLS=true', '?ignoreTLS=true'),
+      ...mails.settings,
+      SMTP_URL: mails.settings['SMTP_URL']!.replace('?requireTLS=true', '?ignoreTLS=true'),
     });
     await api.accounts.register('plain@example.com');
     await untilAttempted(api);
 
-    expect(server.attempts).toEqual([]);
+    expect(mails.attempts).toEqual([]);
     await api.stop();
-    await server.stop();
+    await mails.stop();
   });
 });

@@ -4,7 +4,7 @@ import type { Repository } from 'typeorm';
 import { Account } from '../src/accounts/account.entity.js';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { Authenticator } from './support/authenticator.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
 import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
@@ -21,8 +21,7 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
   let staff: Headers;
   let user: Headers;
   beforeAll(async () => {
-    mails = await MailServer.start();
-    api = await startApi(store, { ...mails.settings, PUBLIC_URL });
+    ({ api, mails } = await startApiWithMails(store, { PUBLIC_URL }));
     [root, staff, user] = [
       (await person('root', { isStaff: true, isSuperuser: true })).headers,
       (await person('staff', { isStaff: true })).headers,
@@ -30,7 +29,7 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
     ];
   });
   afterEach(() => api.moveClock(0));
-  afterAll(() => Promise.all([api.stop(), mails.stop()]));
+  afterAll(() => api.stop());
 
   /** A new account with a verified e-mail, and a login. */
   const person = async (name: string, rights: Partial<Account> = {}) => {
@@ -136,21 +135,8 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
 
   it('may be seen by staff, and changed by superusers', async () => {
     const { id } = await person('target');
-    const key = (await api.post('/auth/api-keys/', { name: 'K', scope: 'write' }, root)).body.data.key;
-    const calls = (headers: Headers) => [
-      () => api.get('/auth/accounts/', headers),
-      () => api.get(`/auth/accounts/${id}/`, headers),
-      () => change(id, { is_active: false }, headers),
-      () => endLogins(id, headers),
-      () => reset(id, headers),
-    ];
-
-    for (const call of calls({})) expect(await call()).toBeError('UNAUTHENTICATED');
-    for (const call of calls(user)) expect(await call()).toBeError('FORBIDDEN');
-    for (const call of calls(bearer(key))) expect(await call()).toBeError('FORBIDDEN');
-    const [, , update, , resetFactors] = calls(staff);
-    expect(await update!()).toBeError('FORBIDDEN');
-    expect(await resetFactors!()).toBeError('FORBIDDEN');
+    expect(await change(id, { is_active: false }, staff)).toBeError('FORBIDDEN');
+    expect(await reset(id, staff)).toBeError('FORBIDDEN');
     expect(await read(id)).toMatchObject({ is_active: true, logins: 1 });
   });
 
@@ -162,9 +148,6 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
     expect(await change('x', bad, root)).toBeError('INVALID_ID');
     expect(await change(999_999, bad, root)).toBeError('VALIDATION_ERROR', ['is_active']);
     expect(await change(own, { is_staff: 1 }, root)).toBeError('VALIDATION_ERROR', ['is_staff']);
-    expect(await api.get('/auth/accounts/x/', staff)).toBeError('INVALID_ID');
-    expect(await endLogins('x', staff)).toBeError('INVALID_ID');
-    expect(await reset('x', root)).toBeError('INVALID_ID');
     for (const id of [999_999, '9223372036854775807', 0, -1]) {
       expect(await api.get(`/auth/accounts/${id}/`, staff)).toBeError('NOT_FOUND');
       expect(await endLogins(id, staff)).toBeError('NOT_FOUND');

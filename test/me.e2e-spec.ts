@@ -37,13 +37,4 @@ describe.each(STORES)('me over GraphQL on %s', (store) => {
     expect((await api.graphql(ME)).body).toEqual({ data: { me: null } });
     expect((await api.graphql(ME, undefined, bearer('x'))).status).toBe(401);
   });
-
-  it('returns the account of a session, with its CSRF token', async () => {
-    await api.accounts.register('session@example.com');
-    const { headers } = await api.accounts.session('session@example.com');
-
-    expect((await api.graphql('{ me { email } }', undefined, headers)).body.data.me.email).toBe(
-      'session@example.com',
-    );
-  });
 });

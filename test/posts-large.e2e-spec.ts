@@ -12,7 +12,7 @@ describe.each(STORES)('large pages of posts on %s', (store) => {
     const sizes = [10, 8 * KIB, 8 * KIB + 1, 490_000, 490_000, 490_000];
     for (const [n, size] of sizes.entries())
       await postsOf(api).create({ title: `Post ${n}`, content: 'é'.repeat(size) });
-    await api.app.listen(0, '127.0.0.1');
+    await api.listen();
   });
   afterAll(() => api.stop());
 

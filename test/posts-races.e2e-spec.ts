@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { PostgresStore } from '../src/platform/config/config.js';
@@ -7,6 +6,7 @@ import { onlyFake } from './support/fake-timers.js';
 import { startApi, type TestApi } from './support/api.js';
 import { type Post, postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
+import { untilBlocked } from './support/until-blocked.js';
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
@@ -77,7 +77,7 @@ it('creations of posts that wait for a lock of their author leave no gap', async
   const creations = times(8, (n) =>
     api.post('/v1/posts', { title: 'T', content: 'C' }, n % 2 ? { 'idempotency-key': `key-${n}` } : {}),
   );
-  await sleep(1000);
+  await untilBlocked(api, 'PostgreSQL');
   await other.query('COMMIT');
 
   const ids = (await creations).map(({ body }) => body.data.id);

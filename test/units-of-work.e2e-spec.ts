@@ -402,14 +402,6 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await expectAlive();
   });
 
-  it('runs its last statements right before the commit, which its own statements do not need', async () => {
-    await deferred(() => insert('a'), steps());
-    await deferred(async () => undefined, steps());
-
-    expect(await texts()).toEqual(['begin', 'a', END, 'begin', END]);
-    await clear();
-  });
-
   it('commits each of many concurrent ones that succeed, and none that fails', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>

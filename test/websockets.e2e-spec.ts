@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, request as sendRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WsAdapter } from '@nestjs/platform-ws';
-import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
@@ -12,6 +10,7 @@ import { RoomsModule } from './recipes/guide/rooms/rooms.module.js';
 import { bearer, type Reply, startApi, TestApi } from './support/api.js';
 import { hasRedis, RedisServer } from './support/redis.js';
 import { ANY_STORE, createStore } from './support/stores.js';
+import { Subscriber } from './support/subscriber.js';
 import { until } from './support/until.js';
 import { tryUpgrade, upgrade } from './support/upgrade.js';
 import { TicksModule } from './support/ticks.module.js';
@@ -31,18 +30,9 @@ async function start(settings: Record<string, string> = {}): Promise<{ api: Test
 }
 
 async function listen(api: TestApi): Promise<{ api: TestApi; url: string }> {
-  await api.app.listen(0, '127.0.0.1');
+  await api.listen();
   return { api, url: await api.app.getUrl() };
 }
-
-const subscribe = (client: ReturnType<typeof createClient>): any[] => {
-  const errors: any[] = [];
-  client.subscribe(
-    { query: 'subscription { ticks }' },
-    { next: () => undefined, error: (error) => errors.push(error), complete: () => undefined },
-  );
-  return errors;
-};
 
 describe('an upgrade to WebSocket', () => {
   let api: TestApi;
@@ -102,59 +92,6 @@ describe('an upgrade to WebSocket without a trusted proxy', () => {
     }
     expect(await tryUpgrade(`${url}/graphql`, from('203.0.113.4'))).toBeError('RATE_LIMITED');
     await api.stop();
-  });
-});
-
-describe('the id of an operation over WebSocket', () => {
-  let api: TestApi;
-  let url: string;
-  beforeAll(async () => {
-    ({ api, url } = await start());
-  });
-  afterAll(() => api.stop());
-
-  const open = async () => {
-    const socket = new WebSocket(`${url}/graphql`.replace('http', 'ws'), 'graphql-transport-ws');
-    const messages: any[] = [];
-    socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
-    await once(socket, 'open');
-    const send = (message: object) => socket.send(JSON.stringify(message));
-    send({ type: 'connection_init' });
-    await until('it is acknowledged', () => messages.length > 0);
-    const subscribeAs = (id: string) =>
-      send({ type: 'subscribe', id, payload: { query: 'subscription { ticks }' } });
-    return { socket, messages, subscribeAs };
-  };
-
-  it.each(['one', 'x'.repeat(128), '😀'.repeat(64)])(
-    'is used once at a time; a second use closes the connection with 4409: %s',
-    async (id) => {
-      const { socket, messages, subscribeAs } = await open();
-      subscribeAs(id);
-      subscribeAs(id);
-      const [code] = await once(socket, 'close');
-
-      expect(code).toBe(4409);
-      expect(messages).toHaveLength(1);
-    },
-  );
-
-  it('has at most 128 characters', async () => {
-    const { socket, messages, subscribeAs } = await open();
-    subscribeAs('x'.repeat(129));
-    await until('it is rejected', () => messages.length > 1);
-
-    expect(messages[1]).toMatchObject({
-      type: 'error',
-      payload: [
-        {
-          message: 'The id of an operation has at most 128 characters',
-          extensions: { code: 'BAD_USER_INPUT' },
-        },
-      ],
-    });
-    expect(socket.readyState).toBe(WebSocket.OPEN);
-    socket.close();
   });
 });
 
@@ -244,29 +181,6 @@ describe('the origins of CORS_ORIGINS', () => {
   });
 });
 
-describe('an operation on a WebSocket', () => {
-  it('counts as a request, and is rejected without closing the connection', async () => {
-    const { api, url } = await start({ RATE_LIMIT: '4/3600' });
-    const client = createClient({
-      url: `${url.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      retryAttempts: 0,
-    });
-    // The connection itself is the first request.
-    const accepted = [1, 2, 3].map(() => subscribe(client));
-    const rejected = subscribe(client);
-    await until('it is rejected', () => rejected.length > 0);
-
-    expect(rejected).toEqual([
-      [expect.objectContaining({ extensions: expect.objectContaining({ code: 'RATE_LIMITED' }) })],
-    ]);
-    expect(accepted).toEqual([[], [], []]);
-    expect(await api.get('/.well-known/jwks.json')).toBeError('RATE_LIMITED');
-    await client.dispose();
-    await api.stop();
-  });
-});
-
 (hasRedis ? describe : describe.skip)('WebSockets with Redis', () => {
   it('count towards the limit that all replicas share', async () => {
     const redis = await RedisServer.start();
@@ -286,49 +200,6 @@ describe('an operation on a WebSocket', () => {
     expect(await accepted()).toBe(6);
     for (const { api } of replicas) await api.stop();
     await redis.stop();
-  });
-});
-
-describe('a client of subscriptions that breaks the protocol', () => {
-  it.each([
-    ['more than 256 KiB', Buffer.alloc(256 * 1024 + 1, 'x'), 1009],
-    ['a text that is not UTF-8', Buffer.from([0xff]), 1007],
-  ])('is disconnected, which is no error: %s', async (_, message, expected) => {
-    const reported = jest.spyOn(console, 'error');
-    const { api, url } = await start();
-    const { socket } = await upgrade(`${url}/graphql`);
-    const closed = once(socket!, 'close');
-
-    socket!.send(message, { binary: false });
-
-    const [code] = await closed;
-    expect(code).toBe(expected);
-    await api.stop();
-    expect(reported).not.toHaveBeenCalled();
-  });
-});
-
-describe('a client of subscriptions that sends but does not read', () => {
-  it('is disconnected, which is no error', async () => {
-    // `graphql-ws` reports errors here.
-    const reported = jest.spyOn(console, 'error');
-    const { api, url } = await start();
-    const { socket } = await upgrade(`${url}/graphql`);
-    socket!.send(JSON.stringify({ type: 'connection_init' }));
-    await once(socket!, 'message');
-    socket!.pause();
-    const connections = promisify((done: (error: Error | null, count: number) => void) =>
-      api.app.getHttpServer().getConnections(done),
-    );
-    expect(await connections()).toBe(1);
-    const ping = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(250_000) } });
-    // The kernel buffers some megabytes before data queues in the service.
-    for (let n = 0; n < 200; n++) socket!.send(ping, () => undefined);
-
-    await until('the service has closed the connection', async () => (await connections()) === 0);
-    socket!.terminate();
-    await api.stop();
-    expect(reported).not.toHaveBeenCalled();
   });
 });
 
@@ -389,14 +260,11 @@ describe('WebSockets', () => {
     expect(JSON.parse(String(message))).toEqual({ event: 'echo', data: 'hello' });
     socket!.terminate();
 
-    const client = createClient({
-      url: `${url.replace('http', 'ws')}/graphql`,
-      webSocketImpl: WebSocket,
-      retryAttempts: 0,
-    });
-    const results = client.iterate({ query: 'subscription { nope }' });
-    await expect(results.next()).rejects.toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    await client.dispose();
+    const client = new Subscriber(url);
+    const { errors } = client.start('subscription { nope }');
+    await until('it is rejected', () => errors.length > 0);
+    expect(errors).toMatchObject([[{ extensions: { code: 'BAD_USER_INPUT' } }]]);
+    await client.end();
   });
 
   it('are the only supported upgrade: a request that offers HTTP/2 gets its response', async () => {
@@ -442,24 +310,6 @@ describe('an upgrade at an unknown path', () => {
       'x-request-id': expect.any(String),
       ratelimit: expect.stringMatching(/^"default";r=2;/),
     });
-    await api.stop();
-  });
-});
-
-describe('introspection over WebSocket', () => {
-  it('is rejected with the name of the setting, if it is off', async () => {
-    const { api, url } = await start({ GRAPHQL_INTROSPECTION: 'off' });
-    const client = createClient({ url: `${url}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
-    const errors: any[] = [];
-    client.subscribe(
-      { query: '{ __schema { queryType { name } } }' },
-      { next: () => undefined, error: (error) => errors.push(error), complete: () => undefined },
-    );
-
-    await until('it is rejected', () => errors.length > 0);
-
-    expect(JSON.stringify(errors[0])).toContain('the setting GRAPHQL_INTROSPECTION=on turns it on');
-    await client.dispose();
     await api.stop();
   });
 });

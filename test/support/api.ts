@@ -10,6 +10,7 @@ import { AccountAdmin } from '../../src/accounts/account-admin.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
+import { MailServer } from './mail-server.js';
 import { type Rows, rowsOf } from './rows.js';
 import { QuickPasswordsModule } from './quick-passwords.module.js';
 import { checkAgainstReference } from './reference.js';
@@ -62,6 +63,8 @@ export class TestApi {
 
   /** What no call of the API shows or makes. */
   readonly rows: Rows;
+  /** How far the clock was moved, in milliseconds. */
+  private moved = 0;
 
   readonly accounts = {
     register: async (email: string, fields: object = {}): Promise<any> => {
@@ -141,7 +144,8 @@ export class TestApi {
     return this.sendJson('PUT', url, body, headers);
   }
 
-  delete(url: string, headers: Record<string, string> = {}): Promise<Reply> {
+  delete(url: string, headers: Record<string, string> = {}, body?: unknown): Promise<Reply> {
+    if (body !== undefined) return this.sendJson('DELETE', url, body, headers);
     return this.send({ method: 'DELETE', url, headers });
   }
 
@@ -149,9 +153,26 @@ export class TestApi {
     return this.post('/graphql', { query, ...(variables && { variables }) }, headers);
   }
 
+  /** Listens on a free port. @returns the URL */
+  async listen(): Promise<string> {
+    await this.app.listen(0, '127.0.0.1');
+    return this.app.getUrl();
+  }
+
   /** Moves the clock of the service by milliseconds from the present; negative values move it to the past. */
   moveClock(milliseconds: number): void {
+    this.moved = milliseconds;
     this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
+  }
+
+  /** Moves the clock of the service by milliseconds from where it is. */
+  advanceClock(milliseconds: number): void {
+    this.moveClock(this.moved + milliseconds);
+  }
+
+  /** The time of the service. */
+  get now(): Date {
+    return this.app.get(Clock).now();
   }
 
   /** Stops the clock of the service at a time, so that nothing becomes due while a test waits. */
@@ -191,7 +212,7 @@ export class TestApi {
   }
 
   private sendJson(
-    method: 'POST' | 'PUT' | 'PATCH',
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
     body: unknown,
     headers: Record<string, string>,
@@ -225,6 +246,21 @@ export async function startApi(
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store, { empty: settings['MIGRATE'] === 'off' });
   return startApiOn({ ...environment, ...settings }, modules, () => testStore.remove());
+}
+
+/** Starts with a server for its mails, which stops with it. */
+export async function startApiWithMails(
+  store: StoreName,
+  settings: Readonly<Record<string, string>> = {},
+  modules = DEFAULT_MODULES,
+): Promise<{ api: TestApi; mails: MailServer }> {
+  const mails = await MailServer.start();
+  const { environment, ...testStore } = await createStore(store);
+  const api = await startApiOn({ ...environment, ...mails.settings, ...settings }, modules, async () => {
+    await mails.stop();
+    await testStore.remove();
+  });
+  return { api, mails };
 }
 
 /** Starts on an existing database, which is kept unless `removeStore` removes it. */

@@ -71,3 +71,14 @@ export const withItems = (items: number, fields: object): string => {
 };
 
 export const MAX_ITEMS = 10_000;
+
+/** Content types other than that of JSON, with their names. */
+export const OTHER_TYPES: readonly (readonly [name: string, type: string | undefined])[] = [
+  ['no content type', undefined],
+  ['text/plain', 'text/plain'],
+  ['that of a form', 'application/x-www-form-urlencoded'],
+  ['multipart', 'multipart/form-data; boundary=x'],
+  ['XML', 'application/xml'],
+  ['an empty content type', ''],
+  ['an invalid content type', ';;;'],
+];

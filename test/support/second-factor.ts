@@ -1,5 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
-import type { TestApi } from './api.js';
+import { bearer, PASSWORD, type Reply, type TestApi } from './api.js';
 
 /** The code that an authenticator app shows; the offset is milliseconds from now. */
 export const totpCode = (secret: string, offset = 0): string =>
@@ -10,14 +10,69 @@ export async function turnOnFactor(
   api: TestApi,
   headers: Record<string, string>,
 ): Promise<{ readonly secret: string; readonly recovery_codes: string[] }> {
-  const begun = await api.post('/auth/mfa/totp/', {}, headers);
-  if (begun.status !== 200) throw new Error(`The second factor was not set up: ${begun.text}`);
-  const { secret } = begun.body;
-  const { status, text, body } = await api.post(
-    '/auth/mfa/totp/confirm/',
-    { code: totpCode(secret) },
-    headers,
-  );
-  if (status !== 200) throw new Error(`The second factor was not turned on: ${text}`);
-  return { secret, recovery_codes: body.recovery_codes };
+  const { secret } = ok(await api.post('/auth/mfa/totp/', {}, headers));
+  const code = totpCode(secret);
+  const { recovery_codes } = ok(await api.post('/auth/mfa/totp/confirm/', { code }, headers));
+  return { secret, recovery_codes };
+}
+
+/** The body of a response with status 200. */
+function ok({ status, text, body }: Reply): any {
+  if (status !== 200) throw new Error(`The call was not successful: ${status} ${text}`);
+  return body;
+}
+
+/** The time for which a code is shown, in milliseconds. */
+export const STEP = 30_000;
+
+/** Somebody with a verified address, who logs in with a second factor. */
+export class FactorOwner {
+  private static count = 0;
+
+  private constructor(
+    private readonly api: TestApi,
+    readonly email: string,
+    readonly headers: Record<string, string>,
+  ) {}
+
+  static async register(api: TestApi): Promise<FactorOwner> {
+    const email = `factor${++FactorOwner.count}@example.com`;
+    await api.accounts.register(email);
+    await api.accounts.admin().verifyEmail(email);
+    return new FactorOwner(api, email, bearer((await api.accounts.login(email)).access));
+  }
+
+  async status(): Promise<any> {
+    return (await this.api.get('/auth/mfa/', this.headers)).body.data;
+  }
+
+  async setUp(): Promise<string> {
+    return ok(await this.api.post('/auth/mfa/totp/', {}, this.headers)).secret;
+  }
+
+  confirm(code: unknown): Promise<Reply> {
+    return this.api.post('/auth/mfa/totp/confirm/', { code }, this.headers);
+  }
+
+  /** Turns the factor on, and moves the clock to the next step, so that a new code is valid. */
+  async turnOn(): Promise<{ secret: string; recovery: string[] }> {
+    const secret = await this.setUp();
+    const { recovery_codes: recovery } = ok(await this.confirm(this.codeOf(secret)));
+    this.api.advanceClock(STEP);
+    return { secret, recovery };
+  }
+
+  /** The code by the clock of the service; the offset is in milliseconds. */
+  codeOf(secret: string, offset = 0): string {
+    return totpCode(secret, this.api.now.getTime() - Date.now() + offset);
+  }
+
+  /** Logs in with the password. @returns the token for the second step */
+  async begin(path = '/auth/login/'): Promise<string> {
+    return ok(await this.api.post(path, { email: this.email, password: PASSWORD })).mfa_token;
+  }
+
+  complete(mfa_token: string, code: string): Promise<Reply> {
+    return this.api.post('/auth/login/', { mfa_token, code });
+  }
 }

@@ -28,7 +28,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       'test/{playground,me,connections,posts-connections,event-loop,events-subscription,cors-browser}.e2e-spec.ts',
       'test/recipes/graphql/*.ts',
       'test/recipes/guide/**/*.resolver.ts',
-      'test/support/{schema-members.ts,ticks.module.ts,print-schema.mjs}',
+      'test/support/{schema-members.ts,subscriber.ts,ticks.module.ts,print-schema.mjs}',
       'test/support/fixture/*.resolver.ts',
       'test/extra/graphql-*.ts',
       'bench/posts/{baseline-apollo,baseline-graphql,operations}.ts',

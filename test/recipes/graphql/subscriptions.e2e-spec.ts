@@ -59,8 +59,7 @@ describe.each(STORES)('subscriptions over graphql-ws on %s', (store) => {
   const clients: Client[] = [];
   beforeAll(async () => {
     api = await startApi(store, { GRAPHQL_SUBSCRIPTIONS: 'on', GRAPHQL_MAX_ALIASES: '3' }, [TicksModule]);
-    await api.app.listen(0, '127.0.0.1');
-    url = (await api.app.getUrl()).replace('http', 'ws');
+    url = (await api.listen()).replace('http', 'ws');
     await api.accounts.register('ada@example.com');
     token = (await api.accounts.login('ada@example.com')).access;
   });
@@ -162,7 +161,7 @@ describe.each(STORES)('subscriptions over graphql-ws on %s', (store) => {
 
   it('are served at this path only, and can be turned off', async () => {
     const other = await startApi(store, { GRAPHQL_SUBSCRIPTIONS: 'off' });
-    await other.app.listen(0, '127.0.0.1');
+    await other.listen();
     const elsewhere = new WebSocket(`${url}/other`, 'graphql-transport-ws');
     const off = new WebSocket(`${(await other.app.getUrl()).replace('http', 'ws')}/graphql`);
 
