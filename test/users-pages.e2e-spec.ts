@@ -3,7 +3,7 @@ import { confirm, describeConsole } from './support/console.js';
 
 describeConsole('the users of the console', (of) => {
   it('creates a user, shows both versions after a change by somebody else, and deletes it', async () => {
-    const { page, errors } = await of().open('/admin/#/users/create');
+    const page = await of().open('/admin/#/users/create');
     await page.getByLabel('Name').fill('First');
     await page.getByLabel('E-mail').fill('first@example.com');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -28,13 +28,11 @@ describeConsole('the users of the console', (of) => {
     await confirm(page, 'Confirm');
     await page.getByText('Element deleted').waitFor();
     expect(await of().api.get(path)).toBeError('NOT_FOUND');
-    expect(errors).toEqual([]);
-    await page.close();
   });
 
   it('changes a record of a list only under the entity tag that its form was filled with', async () => {
     const { id } = (await of().api.post('/v2/users', { name: 'Listed' })).body.data;
-    const { page, errors } = await of().open('/admin/#/users');
+    const page = await of().open('/admin/#/users');
     const tags: (string | undefined)[] = [];
     page.on('request', (request) => request.method() === 'PATCH' && tags.push(request.headers()['if-match']));
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -53,7 +51,5 @@ describeConsole('the users of the console', (of) => {
 
     expect(tags).toEqual([expect.stringMatching(/^"/), expect.stringMatching(/^"/)]);
     expect((await of().api.get(`/v2/users/${id}`)).body.data.name).toBe('Changed again');
-    expect(errors).toEqual([]);
-    await page.close();
   });
 });

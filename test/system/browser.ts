@@ -8,7 +8,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { chromiumPath } from '../support/browser.ts';
 
 const FILES = globSync('test/*.e2e-spec.ts').filter((file) =>
-  /support\/(browser|console|events-stream-client)\.js/.test(readFileSync(file, 'utf8')),
+  /support\/(browser|in-browser|console|events-stream-client)\.js/.test(readFileSync(file, 'utf8')),
 );
 
 if (chromiumPath === undefined) {

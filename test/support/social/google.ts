@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import type { Page } from 'playwright-core';
 import { decode } from '../forged-tokens.js';
 
 type Claims = Record<string, unknown>;
@@ -115,6 +116,14 @@ export class Google {
     });
     return provider;
   }
+}
+
+/** Logs in on the pages of the provider, and lets it give the service what it asks for. */
+export async function logInAtGoogle(page: Page, login: string): Promise<void> {
+  await page.fill('[name=login]', login);
+  await page.fill('[name=password]', 'a password at Google');
+  await page.click('[type=submit]');
+  await page.click('[type=submit]:text("Continue")');
 }
 
 /** Hides the warnings of the provider about its development settings. */
