@@ -1,9 +1,9 @@
 /**
  * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
- * reach the place of each on SQLite, until one fails: at most twenty test files. Each fault that survives shows a test
- * that is missing, or is listed in survivors.json: `equivalent` with a sentence that says why nobody can notice it,
- * `noticedElsewhere` with the check that fails, or with the test that fails: in another process, on PostgreSQL, or in a
- * file that the run did not choose.
+ * reach the place of each on SQLite, until one fails: at most twenty test files, and those with a word of its name. Each
+ * fault that survives shows a test that is missing, or is listed in survivors.json: `equivalent` with a sentence that
+ * says why nobody can notice it, `noticedElsewhere` with the check that fails, or with the test that fails: in another
+ * process, on PostgreSQL, or in a file that the run did not choose.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ const { values } = parseCommandLine(
 
   --faults  tries this many of each room (${FAULTS})
   --rooms   only of these, separated by commas: ${ROOMS.join(', ')}
-  --again   tries again what survived in an earlier run`,
+  --again   tries again what survived in an earlier run, unless it is listed`,
   {
     options: {
       faults: { type: 'string', default: String(FAULTS) },
@@ -81,7 +81,9 @@ const {
   readFileSync('test/mutants/survivors.json', 'utf8'),
 );
 const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
-const isOpen = ({ key }: Fault) => !results.has(key) || (values.again && !results.get(key)!.caught);
+const isListed = ({ key }: Fault) => key in equivalent || key in noticedElsewhere;
+const isOpen = (fault: Fault) =>
+  !results.has(fault.key) || (values.again && !results.get(fault.key)!.caught && !isListed(fault));
 const open = asked.filter((fault) => isOpen(fault));
 /** Each gets a process of its own. */
 const doubtful = new Set<Fault>();
@@ -143,9 +145,19 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
       }));
     const quick = able.toSorted((a, b) => b.share / b.seconds - a.share / a.seconds).slice(0, QUICK);
     const thorough = able.toSorted((a, b) => b.share - a.share).slice(0, THOROUGH);
-    return [...new Set([...quick, ...thorough].map(({ file }) => file))];
+    const words = new Set(wordsOf(fault.file));
+    const named = able.filter(({ file }) => wordsOf(file).some((word) => words.has(word)));
+    return [...new Set([...quick, ...named, ...thorough].map(({ file }) => file))];
   };
 }
+
+/** The words of the name of a file and of its folder, without the endings of plurals. */
+const wordsOf = (file: string): string[] =>
+  file
+    .split('/')
+    .slice(-2)
+    .flatMap((name) => name.replace(/\..*/, '').split('-'))
+    .map((word) => word.replace(/s$/, ''));
 
 /** Takes the next faults that one process can try. What is decided when modules are loaded needs its own. */
 function take(queue: Fault[]): Fault[] {
@@ -229,7 +241,7 @@ function progress(what: string, done: number, all: number): void {
 function end(): never {
   const tried = asked.filter(({ key }) => results.has(key));
   const survived = tried.filter(({ key }) => !results.get(key)!.caught);
-  const missed = survived.filter(({ key }) => !(key in equivalent || key in noticedElsewhere));
+  const missed = survived.filter((fault) => !isListed(fault));
   for (const { file, line, kind, key } of missed)
     console.log(`${file}:${line} ${kind} (${key}): ${results.get(key)!.by}`);
   const equivalents = survived.filter(({ key }) => key in equivalent).length;
