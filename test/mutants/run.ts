@@ -152,12 +152,10 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
 }
 
 /** The words of the name of a file and of its folder, without the endings of plurals. */
-const wordsOf = (file: string): string[] =>
-  file
-    .split('/')
-    .slice(-2)
-    .flatMap((name) => name.replace(/\..*/, '').split('-'))
-    .map((word) => word.replace(/s$/, ''));
+function wordsOf(file: string): string[] {
+  const names = file.split('/').slice(-2);
+  return names.flatMap((name) => name.replace(/\..*/, '').split('-')).map((word) => word.replace(/s$/, ''));
+}
 
 /** Takes the next faults that one process can try. What is decided when modules are loaded needs its own. */
 function take(queue: Fault[]): Fault[] {
