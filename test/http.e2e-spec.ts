@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
@@ -322,14 +323,24 @@ describe.each(STORES)('HTTP on %s', (store) => {
     },
   );
 
-  it('masks an internal error, and identifies it by its request id', async () => {
+  it('masks an internal error, and logs its cause with the request id', async () => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
     try {
       const reply = await api.get('/v1/samples/1');
       expect(reply).toBeError('INTERNAL_ERROR');
       expect(reply.text).not.toMatch(/text|hidden|samples|SQL/);
+      expect(log.mock.calls).toEqual([
+        [
+          {
+            requestId: reply.headers['x-request-id'],
+            err: expect.objectContaining({ name: 'QueryFailedError' }),
+          },
+        ],
+      ]);
     } finally {
       await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN hidden TO text'));
+      log.mockRestore();
     }
   });
 
