@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { Held, MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
+import { Held, OuterInterceptor, MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
@@ -260,13 +260,17 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   it('covers all writes of a handler, also concurrent ones', async () => {
     const before = await tickets();
     const key = withKey();
+    OuterInterceptor.values = [];
 
     const statements = await statementsOf(() => api.post('/v1/repeats/three-writes', {}, key));
 
     expect(await tickets()).toBe(before + 3);
     expect(statements.filter((sql) => /^(SAVEPOINT member$|START TRANSACTION)/.test(sql))).toHaveLength(1);
-    expect((await api.post('/v1/repeats/three-writes', {}, key)).headers['idempotent-replayed']).toBe('true');
+    const replay = await api.post('/v1/repeats/three-writes', {}, key);
+    expect(replay.headers['idempotent-replayed']).toBe('true');
     expect(await tickets()).toBe(before + 3);
+    // An outer interceptor gets the value of both.
+    expect(OuterInterceptor.values).toEqual([replay.body, replay.body]);
   });
 
   it('adds few statements to the transaction, and a replay needs only one', async () => {

@@ -301,6 +301,10 @@ describe('an upgrade at an unknown path', () => {
   it.each([
     ['no gateway', async () => listen(await startApi(ANY_STORE, { RATE_LIMIT: '3/3600' }))],
     ['a gateway at another path', () => start({ RATE_LIMIT: '3/3600' })],
+    [
+      'no WebSockets at all',
+      async () => listen(await startApi(ANY_STORE, { RATE_LIMIT: '3/3600', GRAPHQL_SUBSCRIPTIONS: 'off' })),
+    ],
   ])('is rejected with a request id and the rest of the limit: with %s', async (_, startService) => {
     const { api, url } = await startService();
 

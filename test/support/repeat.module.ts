@@ -46,6 +46,15 @@ class GiveUpInterceptor implements NestInterceptor {
   }
 }
 
+/** Keeps what an outer interceptor gets of each response. */
+export class OuterInterceptor implements NestInterceptor {
+  static values: unknown[] = [];
+
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(tap((value) => OuterInterceptor.values.push(value)));
+  }
+}
+
 /** Idempotent handlers as in a feature module. */
 @Controller({ path: 'repeats', version: '1' })
 @Public()
@@ -57,6 +66,7 @@ class RepeatController {
   /** Writes twice concurrently, and then a third time. */
   @Post('three-writes')
   @Idempotent()
+  @UseInterceptors(OuterInterceptor)
   async threeWrites(): Promise<{ ids: number[] }> {
     const both = await Promise.all([this.write(), this.transactions.run(() => this.write())]);
     return { ids: [...both, await this.write()] };
