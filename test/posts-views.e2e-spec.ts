@@ -82,9 +82,10 @@ describe.each(STORES)('views on %s', (store) => {
   it.each([
     ['a flush', 0],
     ['a flush that fails', 1],
-  ])('are all written when the process stops during %s', async (_, failures) => {
+  ])('are all written when the process stops during %s', async (_what, failures) => {
     const warn = jest.spyOn(Logger.prototype, 'warn');
-    const warnings = () => warn.mock.calls.filter(([{ msg }]) => /^Views could not be written/.test(msg));
+    const warnings = () =>
+      warn.mock.calls.filter(([{ msg }]) => msg?.startsWith('Views could not be written'));
     let api = await startApi(store);
     // Too many for one statement.
     const count = 500;
