@@ -9,7 +9,7 @@ import { STORES } from './support/stores.js';
 
 const PHONE = { width: 320, height: 640 };
 
-describeInBrowser((open) => {
+describeInBrowser((open, errors) => {
   describe.each(STORES)('the account page on %s', (store) => {
     let api: TestApi;
     let mails: MailServer;
@@ -229,6 +229,7 @@ describeInBrowser((open) => {
       await page.reload();
       await page.waitForSelector('button:text("Log out"), h1:text("Log in")');
       expect(await page.locator('h1').textContent()).not.toBe('Log in');
+      expect(errors.splice(0)).toEqual(['503 /auth/session/']);
     });
 
     it('says that a logout has failed, and keeps the login on the page', async () => {
@@ -245,6 +246,7 @@ describeInBrowser((open) => {
       await page.click('button:text("Log out")');
       await page.waitForSelector('text=The service does not respond.');
       expect(await page.isVisible('h1:text("Ada")')).toBe(true);
+      expect(errors.splice(0)).toEqual(['502 /auth/session/']);
 
       await page.unroute('**/auth/session/');
       await page.click('button:text("Log out")');
@@ -299,9 +301,8 @@ describeInBrowser((open) => {
 
     it('sends the mail that confirms an address again, also to somebody who may not log in before', async () => {
       const strict = await startApi(store, { ...mails.settings, REQUIRE_VERIFIED_EMAIL: 'on' });
-      await strict.listen();
       const address = 'resend@example.com';
-      const page = await open(`${await strict.app.getUrl()}/account/#/register`);
+      const page = await open(`${await strict.listen()}/account/#/register`);
       await page.fill('[name=name]', 'Ada');
       await page.fill('[name=email]', address);
       await page.fill('[name=password]', PASSWORD);

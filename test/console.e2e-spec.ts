@@ -93,6 +93,7 @@ describeConsole('the console', (of) => {
     await rename('Lost', name);
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('Ready for requests.').waitFor();
+    expect(new Set(of().errors.splice(0))).toEqual(new Set(['503 /health/ready']));
   });
 
   it('goes on, by keyboard, in the page that a link has opened', async () => {

@@ -35,5 +35,6 @@ describeConsole('the events of the console', (of) => {
     const seen = page.getByText(/^post\.created/);
     await seen.first().waitFor();
     expect(await seen.count()).toBe(1);
+    expect(of().errors.splice(0)).toEqual(['502 /v1/events/stream']);
   });
 });

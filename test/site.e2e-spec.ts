@@ -297,7 +297,7 @@ describe('the pages', () => {
     for (const code of Object.keys(ERRORS)) expect(text).toContain(`id="${code.toLowerCase()}"`);
   });
 
-  describeInBrowser((open) => {
+  describeInBrowser((open, errors) => {
     /** Searches the guides, by keyboard. */
     const search = async (query: string): Promise<Page> => {
       const page = await open(`${await api.app.getUrl()}/guides`);
@@ -374,6 +374,7 @@ describe('the pages', () => {
       await page.clock.runFor(10_000);
       await page.waitForSelector('.health:not(.bad)');
       expect(await page.textContent('.health')).toBe('Healthy');
+      expect(new Set(errors.splice(0))).toEqual(new Set(['503 /health/ready']));
     });
 
     it('follow the color scheme, and fit a small screen', async () => {

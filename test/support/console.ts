@@ -12,6 +12,8 @@ export const ROOT = 'root@example.com';
 export interface TestConsole {
   readonly api: TestApi;
   readonly url: string;
+  /** What its pages have reported in the present test. */
+  readonly errors: string[];
   /**
    * Opens a part of the pages, after a login.
    *
@@ -22,7 +24,7 @@ export interface TestConsole {
 
 /** Tests of the console in a real browser, on each database. */
 export function describeConsole(name: string, tests: (of: () => TestConsole) => void): void {
-  describeInBrowser((openPage) => {
+  describeInBrowser((openPage, errors) => {
     describe.each(STORES)(`${name} on %s`, (store) => {
       let shown: TestConsole;
       beforeAll(async () => {
@@ -35,7 +37,7 @@ export function describeConsole(name: string, tests: (of: () => TestConsole) => 
           await logIn(page, email);
           return page;
         };
-        shown = { api, url, open };
+        shown = { api, url, errors, open };
       });
       afterAll(() => shown.api.stop());
 

@@ -9,11 +9,15 @@ interface PageOptions extends BrowserContextOptions {
 /** Opens a page in a context of its own. */
 export type OpenPage = (url: string, options?: PageOptions) => Promise<Page>;
 
-/** The types of resources without which a page is broken. The status of a call may be what a test is about. */
+/** The types of resources without which a page is broken. */
 const FILES = new Set(['script', 'stylesheet', 'image', 'font']);
 
+/** Why a call is refused may be what a test is about; that it finds nothing, or a fault, is an error. */
+const isFault = (type: string, status: number): boolean =>
+  FILES.has(type) ? status >= 400 : type !== 'document' && (status === 404 || status >= 500);
+
 /**
- * Tests in a real browser. Each fails if one of its pages has logged an error or lacks a file.
+ * Tests in a real browser. Each fails if one of its pages has logged an error, lacks a file, or makes a call that fails.
  *
  * @param tests get what has been reported in the present test, too
  */
@@ -40,8 +44,8 @@ export function describeInBrowser(tests: (open: OpenPage, errors: string[]) => v
           errors.push(message.text());
       });
       context.on('response', (response) => {
-        if (response.status() >= 400 && FILES.has(response.request().resourceType()))
-          errors.push(`${response.status()} ${response.url()}`);
+        if (isFault(response.request().resourceType(), response.status()))
+          errors.push(`${response.status()} ${new URL(response.url()).pathname}`);
       });
       const page = await context.newPage();
       await page.goto(url);
