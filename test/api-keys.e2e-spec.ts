@@ -110,9 +110,8 @@ describe.each(STORES)('API keys on %s', (store) => {
   });
 
   it('work over WebSocket, and a deleted one ends its connection', async () => {
-    await api.listen();
     const { id, key } = (await create({ scope: 'read' })).body.data;
-    const client = new Subscriber(await api.app.getUrl(), { Authorization: `Bearer ${key}` });
+    const client = new Subscriber(await api.listen(), { Authorization: `Bearer ${key}` });
     const { results } = client.start('subscription { ticks }');
     await until('the subscription receives ticks', async () => {
       await tick();

@@ -18,7 +18,7 @@ import { operations } from './support/reference.js';
 import { furtherRoutes } from './support/further-routes.js';
 import { existingPath, send, validBody } from './support/requests.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { totpCode, turnOnFactor } from './support/second-factor.js';
+import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -26,7 +26,6 @@ import { STORES } from './support/stores.js';
 const PUBLIC_URL = 'https://api.example.com';
 const NEW_PASSWORD = 'a wholly new password';
 const MINUTE = 61_000;
-const STEP = 30_000;
 
 /** Routes whose successful calls have no entry. */
 const WITHOUT_ENTRY: Readonly<Record<string, string>> = {

@@ -48,8 +48,7 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
   it('lets another service verify the tokens with the published keys', async () => {
     api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: undefined });
     const { access } = await api.accounts.login(EMAIL);
-    await api.listen();
-    const jwks = createRemoteJWKSet(new URL('/.well-known/jwks.json', await api.app.getUrl()));
+    const jwks = createRemoteJWKSet(new URL('/.well-known/jwks.json', await api.listen()));
 
     const { payload, protectedHeader } = await jwtVerify(access, jwks, {
       issuer: ISSUER,

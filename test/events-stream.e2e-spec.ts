@@ -258,8 +258,7 @@ describe.each(STORES)('streams on %s', (store) => {
 
   it('end after the last event when the process drains', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    await api.listen();
-    const client = await EventClient.open(`${await api.app.getUrl()}/v1/events/stream`);
+    const client = await EventClient.open(`${await api.listen()}/v1/events/stream`);
     await api.samples.create();
     await client.untilEvents(1);
 

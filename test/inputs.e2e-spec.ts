@@ -4,7 +4,7 @@ import { startApi, type TestApi } from './support/api.js';
 import { ANY_STORE } from './support/stores.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { ProbeModule } from './support/probe.module.js';
-import { ownOperations } from './support/reference.js';
+import { operations, ownOperations } from './support/reference.js';
 
 describe('the body of a route other than posts', () => {
   let api: TestApi;
@@ -69,19 +69,24 @@ describe('a member that is named as one of the class of the input', () => {
   });
   afterAll(() => api.stop());
 
+  const isTeams = (path: string) =>
+    operations.some((each) => each.path === path) && !ownOperations.some((each) => each.path === path);
+
   it.each([
     '/v1/samples',
     '/v1/tickets',
-    ...ownOperations
+    ...operations
       .filter(({ method, path }) => method === 'GET' && !/\{|stream$/.test(path))
       .map(({ path }) => path),
   ])('is ignored in the query of GET %s', async (path) => {
-    const { status, body } = await api.get(path, staff);
+    // What only some may read in a module of a team may differ each time.
+    const caller = isTeams(path) ? {} : staff;
+    const { status, body } = await api.get(path, caller);
     expect(status).toBeLessThan(500);
     for (const member of MEMBERS) {
-      const reply = await api.get(`${path}?${member}`, staff);
+      const reply = await api.get(`${path}?${member}`, caller);
       // A handler may have a limit of its own.
-      const expected = reply.status === 429 ? await api.get(path, staff) : { status, body };
+      const expected = reply.status === 429 ? await api.get(path, caller) : { status, body };
       expect([member, reply.status, reply.body]).toEqual([member, expected.status, expected.body]);
     }
   });

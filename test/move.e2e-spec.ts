@@ -9,14 +9,13 @@ import { createTablesIn } from './support/fixture/database.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { queryStore } from './support/rows.js';
-import { totpCode } from './support/second-factor.js';
+import { STEP, totpCode } from './support/second-factor.js';
 import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
 
 /** Numbers that JavaScript, SQLite and PostgreSQL would change. */
 const EXACT =
   '{"large": 1e400, "long": 12345678901234567890, "exact": 1.10, "z": "Straße \\u2028", "a": null}';
 const KEYS = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
-const STEP = 30_000;
 
 ifEmbedded(describe).each<[StoreName, StoreName]>([
   ['SQLite', 'PostgreSQL'],

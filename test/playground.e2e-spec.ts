@@ -244,9 +244,8 @@ describe('the playground', () => {
         FixtureModule,
         TicksModule,
       ]);
-      await closed.listen();
       await closed.accounts.register('caller@example.com');
-      await page.goto(`${await closed.app.getUrl()}/graphql`);
+      await page.goto(`${await closed.listen()}/graphql`);
       await logInByHeader(page, 'caller@example.com');
       const [sent, received]: [string[], string[]] = [[], []];
       page.on('websocket', (socket) => {

@@ -12,9 +12,7 @@ describe('the typed client', () => {
     'logs in, creates once, overwrites nothing, lists pages and refreshes, on %s',
     async (name) => {
       const api = await startApi(name);
-      await api.listen();
-
-      const { stdout } = await run(process.execPath, ['examples/client/posts.ts', await api.app.getUrl()]);
+      const { stdout } = await run(process.execPath, ['examples/client/posts.ts', await api.listen()]);
       await api.stop();
 
       expect(stdout.split('\n')).toEqual([

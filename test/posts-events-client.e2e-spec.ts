@@ -8,9 +8,7 @@ const run = promisify(execFile);
 
 it.each(STORES)('the typed client follows the stream of events, on %s', async (name) => {
   const api = await startApi(name);
-  await api.listen();
-
-  const { stdout } = await run(process.execPath, ['examples/client/posts-events.ts', await api.app.getUrl()]);
+  const { stdout } = await run(process.execPath, ['examples/client/posts-events.ts', await api.listen()]);
   await api.stop();
 
   expect(stdout.split('\n')).toEqual(['post.created /v1/posts/1', 'post.published /v1/posts/1', '']);

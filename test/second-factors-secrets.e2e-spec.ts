@@ -1,10 +1,9 @@
 import { expect } from '@jest/globals';
 import { PASSWORD, type TestApi } from './support/api.js';
-import { totpCode, turnOnFactor } from './support/second-factor.js';
+import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { describeStoredSecrets } from './support/stored-secrets.js';
 
 const EMAIL = 'ada@example.com';
-const STEP = 30_000;
 let moved = 0;
 
 /** Both steps of a login, with a code that was not used yet. */

@@ -3,7 +3,7 @@ import { AccountsService } from '../src/accounts/accounts.service.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, sessionOf, startApi, type TestApi } from './support/api.js';
-import { totpCode, turnOnFactor } from './support/second-factor.js';
+import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -154,7 +154,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const reply = await new Visitor(api).logIn('google', 'twostep');
     const { searchParams } = new URL(reply.headers['location']!);
     expect([...searchParams.keys()]).toEqual(['from', 'mfa_token']);
-    const code = totpCode(secret, 30_000);
+    const code = totpCode(secret, STEP);
     const step = { mfa_token: searchParams.get('mfa_token'), code };
     expect((await api.post('/auth/login/', step)).body).toHaveProperty('access');
   });
@@ -165,7 +165,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const begun = await visitor.get(`/auth/social/google/?code_challenge=${challenge}`);
     const reply = await visitor.get(await visitor.logInAt(begun.headers['location']!, 'bound'));
     const mfa_token = new URL(reply.headers['location']!).searchParams.get('mfa_token');
-    const code = totpCode(secret, 30_000);
+    const code = totpCode(secret, STEP);
 
     for (const wrong of [undefined, null, '', challenge, `${verifier}x`, verifier.slice(1)]) {
       for (const path of ['/auth/login/', '/auth/session/'])
@@ -262,7 +262,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     it('carries an mfa_token instead, if the account has a second factor', async () => {
       const secret = await withFactor('pagestep');
       const { searchParams } = new URL((await arrive('pagestep')).headers['location']!);
-      const code = totpCode(secret, 30_000);
+      const code = totpCode(secret, STEP);
       const step = { mfa_token: searchParams.get('mfa_token'), code };
       expect(await api.post('/auth/session/', step)).toBeError('INVALID_CODE');
       expect(await api.post('/auth/session/', { ...step, code_verifier: verifier })).toHaveStatus(200);

@@ -30,8 +30,7 @@ async function start(settings: Record<string, string> = {}): Promise<{ api: Test
 }
 
 async function listen(api: TestApi): Promise<{ api: TestApi; url: string }> {
-  await api.listen();
-  return { api, url: await api.app.getUrl() };
+  return { api, url: await api.listen() };
 }
 
 describe('an upgrade to WebSocket', () => {

@@ -62,8 +62,7 @@ export function describeStreamClient(
     let follower: Follower | undefined;
     beforeEach(async () => {
       api = await startApi(store, {}, [FixtureModule]);
-      await api.listen();
-      port = Number(new URL(await api.app.getUrl()).port);
+      port = Number(new URL(await api.listen()).port);
       const through = await TcpProxy.to(`http://127.0.0.1:${port}`);
       proxy = through.proxy;
       url = new URL(through.url).origin;

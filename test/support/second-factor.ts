@@ -2,16 +2,18 @@ import { Secret, TOTP } from 'otpauth';
 import { bearer, PASSWORD, type Reply, type TestApi } from './api.js';
 
 /** The code that an authenticator app shows; the offset is milliseconds from now. */
-export const totpCode = (secret: string, offset = 0): string =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });
+export const totpCode = (secret: string, offset = 0): string => codeAt(new Date(Date.now() + offset), secret);
 
-/** Turns on the second factor of an account, with a code of the present. @throws Error with the response if it stays off */
+const codeAt = (time: Date, secret: string): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: time.getTime() });
+
+/** Turns on the second factor of an account. @throws Error with the response if it stays off */
 export async function turnOnFactor(
   api: TestApi,
   headers: Record<string, string>,
 ): Promise<{ readonly secret: string; readonly recovery_codes: string[] }> {
   const { secret } = ok(await api.post('/auth/mfa/totp/', {}, headers));
-  const code = totpCode(secret);
+  const code = codeAt(api.now, secret);
   const { recovery_codes } = ok(await api.post('/auth/mfa/totp/confirm/', { code }, headers));
   return { secret, recovery_codes };
 }
@@ -56,15 +58,14 @@ export class FactorOwner {
 
   /** Turns the factor on, and moves the clock to the next step, so that a new code is valid. */
   async turnOn(): Promise<{ secret: string; recovery: string[] }> {
-    const secret = await this.setUp();
-    const { recovery_codes: recovery } = ok(await this.confirm(this.codeOf(secret)));
+    const { secret, recovery_codes: recovery } = await turnOnFactor(this.api, this.headers);
     this.api.advanceClock(STEP);
     return { secret, recovery };
   }
 
   /** The code by the clock of the service; the offset is in milliseconds. */
   codeOf(secret: string, offset = 0): string {
-    return totpCode(secret, this.api.now.getTime() - Date.now() + offset);
+    return codeAt(new Date(this.api.now.getTime() + offset), secret);
   }
 
   /** Logs in with the password. @returns the token for the second step */
