@@ -4475,7 +4475,7 @@ export interface operations {
                 limit?: number;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
+                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
                 q?: string;
                 /** @description Any other value means created_at. */
                 sort_by?: "created_at" | "title" | "views";
@@ -4690,7 +4690,7 @@ export interface operations {
                 limit?: number;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
+                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
                 q?: string;
             };
             header?: never;
@@ -5128,7 +5128,7 @@ export interface operations {
                 limit?: number;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
+                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
                 q?: string;
                 /** @description Any other value means created_at. */
                 sort_by?: "created_at" | "title" | "views";
@@ -5218,7 +5218,7 @@ export interface operations {
                 limit?: number;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. */
+                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
                 q?: string;
                 /** @description Any other value means created_at. */
                 sort_by?: "created_at" | "title" | "views";
@@ -7818,7 +7818,7 @@ export interface operations {
                 page?: number;
                 /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
-                /** @description A part of the e-mail or the name, in any letter case. */
+                /** @description A part of the e-mail or the name, in any letter case. More than 1,000 characters match nothing. */
                 q?: string;
                 /** @description Whether they may log in; any other value counts as absent. */
                 is_active?: "true" | "false";

@@ -7,7 +7,7 @@ import { AppError } from '../platform/http/errors/errors.js';
 import type { Page } from '../platform/http/pages/page.js';
 import { PageRequest } from '../platform/http/pages/page-request.js';
 import { QueryField } from '../platform/http/validation/fields.js';
-import { isStorable } from '../platform/http/validation/text.js';
+import { isSearchable } from '../platform/http/validation/text.js';
 import type { Account } from './account.entity.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 import { AccountsService } from './accounts.service.js';
@@ -39,7 +39,10 @@ interface AccountRange {
 
 /** The query of the list of accounts: a flag with any other value counts as absent. */
 export class ListAccountsQuery extends PageRequest implements AccountFilter {
-  @QueryField({ type: 'string', description: 'A part of the e-mail or the name, in any letter case.' })
+  @QueryField({
+    type: 'string',
+    description: 'A part of the e-mail or the name, in any letter case. More than 1,000 characters match nothing.',
+  })
   readonly q?: string;
 
   @FlagField('Whether they may log in; any other value counts as absent.')
@@ -70,7 +73,7 @@ export class AccountSearch {
     filter: AccountFilter,
     { limit, offset, direction }: AccountRange,
   ): Promise<{ accounts: Account[]; total: number }> {
-    if (filter.q && !isStorable(filter.q)) return { accounts: [], total: 0 };
+    if (filter.q && !isSearchable(filter.q)) return { accounts: [], total: 0 };
     const [where, parameters] = this.matching(filter);
     const [counted] = await this.queries.search<{ total: number }>(
       `SELECT count(*) AS total FROM accounts WHERE ${where}`,

@@ -1,7 +1,7 @@
 import { decodeCursor } from '../platform/http/pages/cursor.js';
 import { CursorField, CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
 import { QueryField } from '../platform/http/validation/fields.js';
-import { isStorable } from '../platform/http/validation/text.js';
+import { isSearchable } from '../platform/http/validation/text.js';
 import { caseFold } from '../platform/database/case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
@@ -24,7 +24,8 @@ const StatusField = () =>
 const TextField = () =>
   QueryField({
     type: 'string',
-    description: 'Text that the title or the content contains, in any letter case.',
+    description:
+      'Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing.',
   });
 
 /** The query of the posts of a user. */
@@ -114,7 +115,7 @@ interface PostCriteria {
 
 /** A criterion that is absent, null or empty has no effect. */
 export function postFilter({ authorId, status, q }: PostCriteria): PostFilter {
-  if (q && !isStorable(q)) return 'none';
+  if (q && !isSearchable(q)) return 'none';
   return {
     ...(authorId !== undefined && { authorId }),
     ...(status && { status }),

@@ -29,6 +29,9 @@ export interface KeysetRequest {
   readonly limit: number;
 }
 
+/** In UTF-16 units: no row has a longer position. */
+const MAX_LENGTH = 16 * 1024;
+
 /** The cursor of a row: the name of the order and the row's position, as JSON in base64url (RFC 4648, 5). */
 export function encodePosition<Row>({ name, positionOf }: Keyset<Row>, row: Row): string {
   return encode([name, ...positionOf(row)]);
@@ -40,7 +43,7 @@ export function encodePosition<Row>({ name, positionOf }: Keyset<Row>, row: Row)
  * @throws AppError `INVALID_CURSOR` unless {@link encodePosition} can write the cursor for the same order
  */
 export function decodePosition<Row>({ name, kinds }: Keyset<Row>, cursor: string): Position {
-  const parts = decode(cursor);
+  const parts = cursor.length > MAX_LENGTH ? undefined : decode(cursor);
   if (!Array.isArray(parts) || encode(parts) !== cursor) throw invalid('The cursor is invalid');
   const [order, ...position] = parts as unknown[];
   if (order !== name) throw invalid('The cursor is of another order');

@@ -21,6 +21,9 @@ class IfMatch implements ExpectedVersion {
   }
 }
 
+/** Of all headers of a request, in bytes. GraphQL has the value in its body, which may be longer. */
+const MAX_LENGTH = 16 * 1024;
+
 /**
  * The value of an `If-Match` as an {@link ExpectedVersion}; `undefined` if it is absent or null.
  *
@@ -32,7 +35,7 @@ export function expectedVersion(
   formats: readonly string[] = [''],
 ): ExpectedVersion | undefined {
   if (ifMatch == null) return undefined;
-  const tags = parseTags(ifMatch);
+  const tags = ifMatch.length > MAX_LENGTH ? undefined : parseTags(ifMatch);
   if (!tags) throw new AppError('MALFORMED_REQUEST', INVALID_IF_MATCH);
   return new IfMatch(tags, formats);
 }

@@ -44,12 +44,17 @@ function toId(text: string): number | undefined {
 }
 
 const DECIMAL = /^[+-]?\d+$/;
+const LEADING_ZEROS = /^([+-]?)0+(?=\d)/;
+/** Of a sign and 19 digits. The time of `BigInt` grows faster than the length of its text. */
+const MAX_LENGTH = 20;
 const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 
 /** A signed 64-bit integer in decimal digits, with an optional sign; `undefined` for anything else. */
 export function parseInt64(text: string): bigint | undefined {
   if (!DECIMAL.test(text)) return undefined;
-  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  const digits = text.replace(LEADING_ZEROS, '$1');
+  if (digits.length > MAX_LENGTH) return undefined;
+  const value = BigInt(digits.startsWith('+') ? digits.slice(1) : digits);
   return value >= MIN && value <= MAX ? value : undefined;
 }

@@ -31,14 +31,20 @@ export function textFault(value: unknown, { min = 0, max = Infinity }: TextRule)
   if (typeof value !== 'string') return 'must be a string';
   if (value === '' && min > 0) return 'must not be empty';
   if (!isStorable(value)) return 'must not contain NUL or lone surrogates';
-  // A code point is one or two UTF-16 units.
+  // A code point is one or two UTF-16 units. A longer text is not counted: that would take milliseconds.
   if (value.length < 2 * min || value.length > max) {
-    const length = codePoints(value);
+    const length = value.length > 2 * max ? Infinity : codePoints(value);
     if (length < min) return `must be at least ${min} characters long`;
     if (length > max) return `must be at most ${max} characters long`;
   }
   return undefined;
 }
+
+/** In code points. Longer text is not searched for: preparing it would take time before the search waits for its turn. */
+const SEARCH_LENGTH = 1000;
+
+/** Whether rows may contain the text of a search; other text matches nothing. */
+export const isSearchable = (text: string): boolean => textFault(text, { max: SEARCH_LENGTH }) === undefined;
 
 /** PostgreSQL cannot store NUL, and would return a lone surrogate as another character. */
 export function isStorable(text: string): boolean {
