@@ -173,6 +173,35 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await owner.complete(await owner.begin(), owner.codeOf(secret))).toHaveStatus(200);
   });
 
+  it('is void after five wrong codes for its secret, also concurrent ones', async () => {
+    const secret = await owner.setUp();
+    const wrong = await Promise.all(Array.from({ length: 5 }, () => owner.confirm('000000')));
+    for (const reply of wrong) expect(reply).toBeError('INVALID_CODE');
+    expect(await owner.confirm(owner.codeOf(secret))).toBeError('INVALID_CODE');
+
+    const another = await owner.setUp();
+    for (const code of ['000000', 'no-such-code', '12', '000000'])
+      expect(await owner.confirm(code)).toBeError('INVALID_CODE');
+    expect(await owner.confirm(owner.codeOf(another))).toHaveStatus(200);
+  });
+
+  it.each(['waits for its first code', 'is on'])(
+    'lets an old token count nothing for the account while it %s',
+    async (state) => {
+      const secret = state === 'is on' ? (await owner.turnOn()).secret : await owner.setUp();
+      api.advanceClock(6 * MINUTE);
+      for (let n = 0; n < 30; n++) expect(await owner.confirm('000000')).toBeError('INVALID_CODE');
+
+      expect(await api.post('/auth/mfa/recovery-codes/', { code: '000000' }, headers)).toBeError('FORBIDDEN');
+      expect(await api.delete('/auth/mfa/totp/', headers, { code: '000000' })).toBeError('FORBIDDEN');
+      if (state === 'is on') {
+        expect(await owner.complete(await owner.begin(), owner.codeOf(secret))).toHaveStatus(200);
+      } else {
+        expect(await api.accounts.login(email)).toHaveProperty('access');
+      }
+    },
+  );
+
   it('has recovery codes of at least 112 random bits', async () => {
     const { recovery } = await owner.turnOn();
     // In Base32, each letter has five bits.

@@ -1102,7 +1102,9 @@ export interface paths {
         put?: never;
         /**
          * Turns the second factor on with a first code, and ends all other logins
-         * @description Guide: [Second factors](/guides/second-factors)
+         * @description After five wrong codes, or ten minutes, the secret is void.
+         *
+         *     Guide: [Second factors](/guides/second-factors)
          */
         post: operations["Factors_confirm"];
         delete?: never;

@@ -17,8 +17,6 @@ const TOTP_CODE = /^\d{6}$/;
 const NOTICE_AFTER = 5;
 
 interface CheckOptions<T> {
-  /** Whether the code must be of a factor that is not confirmed yet. */
-  readonly pending?: boolean;
   /** Whether a recovery code is accepted as well. */
   readonly recovery?: boolean;
   /** Whether the code completes a login: another error then, and the failures of the login are forgotten. */
@@ -50,10 +48,9 @@ export class CodeChecks {
     { id, email }: Account,
     code: string,
     { address }: ClientInfo,
-    { pending = false, recovery = true, isLogin = false, change, work }: CheckOptions<T>,
+    { recovery = true, isLogin = false, change, work }: CheckOptions<T>,
   ): Promise<T> {
-    const token = code.replaceAll(' ', '');
-    const isCode = TOTP_CODE.test(token);
+    const isCode = TOTP_CODE.test(code.replaceAll(' ', ''));
     const attempt = { emailKey: emailKey(email), accountId: id, address, isCode };
     await this.throttle.assertNotBlocked(attempt);
     // Before the outcome is known, so that concurrent attempts cannot exceed the limit.
@@ -62,8 +59,8 @@ export class CodeChecks {
       const account = await this.accounts.lock(id);
       if (!account?.isActive || account.email !== email) throw accountDeleted();
       const isRight = isCode
-        ? await this.factors.acceptTotp(id, token, pending)
-        : recovery && !pending && account.hasSecondFactor && (await this.factors.acceptRecovery(id, code));
+        ? await this.factors.acceptTotp(id, code)
+        : recovery && account.hasSecondFactor && (await this.factors.acceptRecovery(id, code));
       if (isRight) return { value: await work(account) };
       if (counted.codes === NOTICE_AFTER) await this.mails.notify(account, 'codes-wrong');
       return undefined;

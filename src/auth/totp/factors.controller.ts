@@ -6,12 +6,12 @@ import { Returns, ReturnsData, Throws } from '../../platform/http/openapi/return
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
   ChecksPassword,
-  CODE_ERRORS,
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
   RECENT_ERRORS,
   RecentInput,
+  WRONG_CODE,
 } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { CodeInput, RecentCodeInput } from './totp.input.js';
@@ -50,16 +50,15 @@ export class FactorsController {
   }
 
   @Post('totp/confirm')
-  @ApiOperation({ summary: 'Turns the second factor on with a first code, and ends all other logins' })
+  @ApiOperation({
+    summary: 'Turns the second factor on with a first code, and ends all other logins',
+    description: 'After five wrong codes, or ten minutes, the secret is void.',
+  })
   @Returns(RecoveryCodesView)
-  @Throws(CODE_ERRORS)
+  @Throws({ INVALID_CODE: WRONG_CODE })
   @HttpCode(HttpStatus.OK)
-  async confirm(
-    @CurrentPrincipal() caller: Principal,
-    @Body() input: CodeInput,
-    @Client() client: ClientInfo,
-  ): Promise<RecoveryCodesView> {
-    return { recovery_codes: await this.totp.confirm(caller, input, client) };
+  async confirm(@CurrentPrincipal() caller: Principal, @Body() input: CodeInput): Promise<RecoveryCodesView> {
+    return { recovery_codes: await this.totp.confirm(caller, input) };
   }
 
   @Post('recovery-codes')

@@ -29,6 +29,10 @@ export class TotpFactor {
   @TimestampColumn('confirmed_at', { nullable: true })
   confirmedAt!: Date | null;
 
+  /** Of those entered for the first code. */
+  @IntegerColumn('wrong_codes', { default: 0 })
+  wrongCodes!: number;
+
   /** Whether it was added before the e-mail of the account was verified: whoever added it may not own the address. */
   @BooleanColumn('added_unverified', { default: false })
   addedUnverified!: boolean;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
-import { IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
+import { type FindOptionsWhere, IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
 import { SERVICE } from '../../platform/config/package.js';
 import { Encryption } from '../../platform/encryption/index.js';
 import { Clock } from '../../platform/jobs/clock.js';
@@ -22,6 +22,9 @@ const SECRET_BYTES = 20;
 
 /** How long a secret may wait for its first code, in milliseconds. */
 const PENDING = 10 * 60_000;
+
+/** Of a secret that waits for its first code. */
+const MAX_WRONG_CODES = 5;
 
 const RECOVERY_CODES = 10;
 
@@ -100,31 +103,42 @@ export class TotpFactors {
     return this.factors.existsBy({ accountId, addedUnverified: true });
   }
 
-  /**
-   * Accepts each code of the app once, and afterwards none of earlier steps.
-   *
-   * @param pending whether the code must be of a factor that is not confirmed yet
-   */
-  async acceptTotp(accountId: number, token: string, pending: boolean): Promise<boolean> {
-    const now = this.clock.now();
-    const state = pending
-      ? { confirmedAt: IsNull(), createdAt: MoreThan(new Date(now.getTime() - PENDING)) }
-      : { confirmedAt: Not(IsNull()) };
-    const where = { accountId, ...state };
-    const factor = await this.factors.findOne({ where, select: { accountId: true, secret: true } });
-    if (!factor) return false;
-    const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret!, PURPOSE), period: PERIOD });
-    const timestamp = now.getTime();
-    // The library compares in constant time.
-    const delta = totp.validate({ token, timestamp, window: WINDOW });
-    if (delta === null) return false;
-    const lastStep = totp.counter({ timestamp }) + delta;
+  /** Accepts each code of the app once, and afterwards none of earlier steps. */
+  async acceptTotp(accountId: number, code: string): Promise<boolean> {
+    const lastStep = await this.stepOf(code, { accountId, confirmedAt: Not(IsNull()) });
+    if (lastStep === undefined) return false;
     const { affected } = await this.factors.update({ accountId, lastStep: LessThan(lastStep) }, { lastStep });
     return affected === 1;
   }
 
+  /** Accepts the first code of a secret that waits for it; after five wrong ones, or ten minutes, the secret is void. */
+  async acceptFirst(accountId: number, code: string): Promise<boolean> {
+    const waiting = {
+      accountId,
+      confirmedAt: IsNull(),
+      createdAt: MoreThan(new Date(this.clock.now().getTime() - PENDING)),
+      wrongCodes: LessThan(MAX_WRONG_CODES),
+    };
+    const lastStep = await this.stepOf(code, waiting);
+    if (lastStep === undefined)
+      await this.factors.increment({ accountId, confirmedAt: IsNull() }, 'wrongCodes', 1);
+    else await this.factors.update({ accountId }, { lastStep });
+    return lastStep !== undefined;
+  }
+
   async acceptRecovery(accountId: number, code: string): Promise<boolean> {
     return (await this.secrets.use('recovery-code', recoverySecret(accountId, code))) !== undefined;
+  }
+
+  /** The time step of a code (RFC 6238); `undefined` if it is wrong, or there is no such factor. */
+  private async stepOf(code: string, where: FindOptionsWhere<TotpFactor>): Promise<number | undefined> {
+    const factor = await this.factors.findOne({ where, select: { accountId: true, secret: true } });
+    if (!factor) return undefined;
+    const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret!, PURPOSE), period: PERIOD });
+    const timestamp = this.clock.now().getTime();
+    // The library compares in constant time.
+    const delta = totp.validate({ token: code.replaceAll(' ', ''), timestamp, window: WINDOW });
+    return delta === null ? undefined : totp.counter({ timestamp }) + delta;
   }
 }
 

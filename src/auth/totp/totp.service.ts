@@ -1,9 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { AccountData, type Principal, type RecentInput, RecentLogins } from '../../platform/access/index.js';
+import {
+  AccountData,
+  type Principal,
+  type RecentInput,
+  RecentLogins,
+  WRONG_CODE,
+} from '../../platform/access/index.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import type { Account } from '../../accounts/account.entity.js';
+import { accountDeleted, AccountsService } from '../../accounts/accounts.service.js';
 import { CodeChecks } from './code-checks.js';
 import { TotpFactors } from './totp-factors.js';
 import type { CodeInput, RecentCodeInput } from './totp.input.js';
@@ -20,6 +29,9 @@ export class TotpService {
     private readonly recent: RecentLogins,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
+    private readonly accounts: AccountsService,
+    private readonly transactions: Transactions,
+    private readonly security: SecurityEvents,
   ) {}
 
   async find(account: Account): Promise<FactorsView> {
@@ -40,20 +52,27 @@ export class TotpService {
   }
 
   /**
-   * Turns the factor on with a first code, and ends all other logins.
+   * Turns the factor on with a first code, and ends all other logins. A wrong code counts for the secret only: the caller
+   * need not be recent, and whoever has an old token must not use up the codes of the owner.
    *
    * @returns the recovery codes
    */
-  confirm(caller: Principal, { code }: CodeInput, client: ClientInfo): Promise<string[]> {
-    return this.checks.check(caller.account, code, client, {
-      pending: true,
-      change: 'TOTP on',
-      work: () =>
-        this.changes.addAccess(caller, { notice: 'factor-added' }, async (account) => {
-          await this.data.endLogins(account, caller.sid);
-          return this.factors.confirm(account);
-        }),
+  async confirm(caller: Principal, { code }: CodeInput): Promise<string[]> {
+    const { id } = caller.account;
+    const codes = await this.transactions.run(async () => {
+      if (!(await this.accounts.lock(id))) throw accountDeleted();
+      if (!(await this.factors.acceptFirst(id, code))) return undefined;
+      return this.changes.addAccess(caller, { notice: 'factor-added' }, async (account) => {
+        await this.data.endLogins(account, caller.sid);
+        return this.factors.confirm(account);
+      });
     });
+    this.security.record(codes ? 'factor_changed' : 'code_failed', {
+      accountId: id,
+      ...(codes && { reason: 'TOTP on' }),
+    });
+    if (!codes) throw new AppError('INVALID_CODE', WRONG_CODE);
+    return codes;
   }
 
   /** Replaces the recovery codes. */

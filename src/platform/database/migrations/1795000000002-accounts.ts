@@ -88,6 +88,7 @@ export class Accounts1795000000002 implements MigrationInterface {
         "account_id" ${integer} PRIMARY KEY NOT NULL,
         secret ${text} NOT NULL,
         last_step ${integer} NOT NULL,
+        wrong_codes ${integer} NOT NULL DEFAULT 0,
         confirmed_at ${timestamp},
         created_at ${timestamp} NOT NULL,
         added_unverified ${boolean} NOT NULL DEFAULT ${no},
