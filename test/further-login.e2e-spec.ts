@@ -80,7 +80,7 @@ class LinksService {
       await this.tokens.use(found, locked);
       // Whoever registered the address may not own it, and keeps what they have added.
       if (!locked.isEmailVerified && (await this.data.hasOtherAccess(locked))) throw emailNotVerified();
-      await this.accounts.markVerified(locked);
+      await this.accounts.markVerified(locked, { byOwner: false });
       locked.isEmailVerified = true;
       return locked;
     });

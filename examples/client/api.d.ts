@@ -608,7 +608,7 @@ export interface paths {
         put?: never;
         /**
          * Verifies an e-mail address with the token from a mail
-         * @description Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.
+         * @description Ends every login of the account, unless the call is authenticated as the account or has its password: one of them is required if the account already has a passkey, a second factor, an API key or an identity.
          *
          *     Guide: [Accounts](/guides/accounts)
          */
@@ -674,7 +674,9 @@ export interface paths {
         put?: never;
         /**
          * Confirms a change of e-mail address with the token from a mail
-         * @description Guide: [Accounts](/guides/accounts)
+         * @description Authenticated as the account, it confirms its owner: a later reset of the password keeps what is added afterwards.
+         *
+         *     Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_confirmChange"];
         delete?: never;
@@ -7731,6 +7733,27 @@ export interface operations {
             };
             /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `CSRF_FAILED`, `FORBIDDEN` */
+            403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;

@@ -43,7 +43,7 @@ export class AccountAdmin {
   }
 
   async verifyEmail(email: string): Promise<Account> {
-    await this.change(email, (account) => this.accounts.markVerified(account));
+    await this.change(email, (account) => this.accounts.markVerified(account, { byOwner: true }));
     return this.find(email);
   }
 
@@ -59,7 +59,11 @@ export class AccountAdmin {
       );
     }
     try {
-      return await this.change(email, (account) => this.accounts.setEmail(account, address), 'email-changed');
+      return await this.change(
+        email,
+        (account) => this.accounts.setEmail(account, address, { byOwner: true }),
+        'email-changed',
+      );
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       throw new AppError('CONFLICT', `There is another account ${newEmail}`, { cause: error });

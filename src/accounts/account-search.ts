@@ -41,7 +41,8 @@ interface AccountRange {
 export class ListAccountsQuery extends PageRequest implements AccountFilter {
   @QueryField({
     type: 'string',
-    description: 'A part of the e-mail or the name, in any letter case. More than 1,000 characters match nothing.',
+    description:
+      'A part of the e-mail or the name, in any letter case. More than 1,000 characters match nothing.',
   })
   readonly q?: string;
 

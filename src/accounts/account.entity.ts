@@ -64,6 +64,10 @@ export class Account {
   @BooleanColumn('is_email_verified')
   isEmailVerified!: boolean;
 
+  /** Whether the owner of the address is known to use the account: others may have registered it. */
+  @BooleanColumn('is_owner_confirmed', { default: false })
+  isOwnerConfirmed!: boolean;
+
   /** Whether a login by password or social login needs a code as well. */
   @BooleanColumn('has_second_factor', { default: false })
   hasSecondFactor!: boolean;

@@ -22,7 +22,8 @@ interface NewAccount {
   readonly passwordHash: string;
   /** Whether it is staff; no client can set it. */
   readonly superuser?: boolean;
-  readonly emailVerified?: boolean;
+  /** Whether a provider has verified the e-mail of whoever the account is for. */
+  readonly ofVerifiedOwner?: boolean;
   /** When the account is deleted unless its e-mail is verified before. */
   readonly verifyUntil?: Date | null;
 }
@@ -112,7 +113,7 @@ export class AccountsService {
    * @throws an error for which {@link isDuplicate} is true, when the e-mail is taken
    */
   createWithoutPassword(email: string, name: string): Promise<Account> {
-    return this.insert({ email, name, passwordHash: NO_PASSWORD, emailVerified: true });
+    return this.insert({ email, name, passwordHash: NO_PASSWORD, ofVerifiedOwner: true });
   }
 
   update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
@@ -152,21 +153,25 @@ export class AccountsService {
    * @param account locked
    */
   async resetPassword(account: Account, passwordHash: string): Promise<void> {
-    await this.data.removeUnverified(account);
+    await this.data.removeUnconfirmed(account);
     await this.setPassword(account, passwordHash);
-    await this.markVerified(account);
+    await this.markVerified(account, { byOwner: true });
     await this.data.revoke(account);
   }
 
   /**
-   * Records that the owner of the account owns its address.
+   * Records that the owner of the address can read its mails. Whoever registered it may be somebody else: unless they are
+   * known to be the same, all logins end, and a reset removes what is added to the account until then.
    *
    * @param account locked
+   * @param byOwner whether the owner of the address is known to use the account, by its login or its password
    */
-  async markVerified(account: Account): Promise<void> {
-    if (account.isEmailVerified) return;
-    await this.accounts.update({ id: account.id }, VERIFIED);
-    await this.data.verified(account);
+  async markVerified(account: Account, { byOwner }: { byOwner: boolean }): Promise<void> {
+    if (!account.isEmailVerified) {
+      await this.accounts.update({ id: account.id }, VERIFIED);
+      if (!byOwner) await this.data.endLogins(account);
+    }
+    if (byOwner && !account.isOwnerConfirmed) await this.confirmOwner(account);
   }
 
   /**
@@ -174,13 +179,15 @@ export class AccountsService {
    *
    * @param account locked
    * @param email normalized
+   * @param byOwner as for {@link markVerified}
    * @throws an error for which {@link isDuplicate} is true, when the address is taken
    */
-  async setEmail(account: Account, email: string): Promise<Account> {
+  async setEmail(account: Account, email: string, { byOwner }: { byOwner: boolean }): Promise<Account> {
     const { id } = account;
     await this.data.credentialsChanged(account);
-    await this.accounts.update({ id }, { email, emailKey: emailKey(email), ...VERIFIED });
-    await this.data.verified(account);
+    const change = { email, emailKey: emailKey(email), ...VERIFIED, isOwnerConfirmed: false };
+    await this.accounts.update({ id }, change);
+    if (byOwner) await this.confirmOwner(account);
     return this.accounts.findOneByOrFail({ id });
   }
 
@@ -225,10 +232,15 @@ export class AccountsService {
     });
   }
 
+  private async confirmOwner(account: Account): Promise<void> {
+    await this.accounts.update({ id: account.id }, { isOwnerConfirmed: true });
+    await this.data.ownerConfirmed(account);
+  }
+
   private async insert({
     phone,
     superuser = false,
-    emailVerified = false,
+    ofVerifiedOwner = false,
     verifyUntil = null,
     ...fields
   }: NewAccount): Promise<Account> {
@@ -242,7 +254,8 @@ export class AccountsService {
       isActive: true,
       isStaff: superuser,
       isSuperuser: superuser,
-      isEmailVerified: emailVerified,
+      isEmailVerified: ofVerifiedOwner,
+      isOwnerConfirmed: ofVerifiedOwner,
       hasSecondFactor: false,
       verifyUntil,
       dateJoined: now,

@@ -69,15 +69,19 @@ export class EmailChanges {
     });
   }
 
-  /** @throws AppError `INVALID_CODE`, `CONFLICT` when the address has been taken; the token stays usable then */
-  async confirm(token: string): Promise<Account> {
+  /**
+   * @param caller if they are logged in
+   * @throws AppError `INVALID_CODE`, `CONFLICT` when the address has been taken; the token stays usable then
+   */
+  async confirm(caller: Account | null, token: string): Promise<Account> {
     const found = await this.tokens.find(PURPOSE, token);
     const id = found.accountId;
+    const byOwner = caller?.id === id;
     const traces = { notice: 'email-changed', actor: id, deleted: invalidCode } as const;
     try {
       return await this.changes.run(id, traces, async (account) => {
         await this.tokens.use(found, account);
-        return this.accounts.setEmail(account, found.email);
+        return this.accounts.setEmail(account, found.email, { byOwner });
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;

@@ -70,8 +70,8 @@ export class EmailVerification {
   }
 
   /**
-   * Whoever registered the address may not own it: if they have added a way to log in, the account is verified only with
-   * their login or their password.
+   * Whoever registered the address may not own it: unless the call has their login or their password, it ends all logins,
+   * and if they have added a way to log in, the account is not verified.
    *
    * @param caller if they are logged in
    * @throws AppError `INVALID_CODE`; `FORBIDDEN` if the account has another way to log in, and the call is neither
@@ -94,7 +94,7 @@ export class EmailVerification {
       await this.tokens.use(found, account);
       if (!isOwner && (await this.data.hasOtherAccess(account)))
         throw new AppError('FORBIDDEN', MAY_BE_ANOTHERS, { isDenial: false });
-      await this.accounts.markVerified(account);
+      await this.accounts.markVerified(account, { byOwner: isOwner });
     });
   }
 

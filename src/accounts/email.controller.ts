@@ -11,7 +11,6 @@ import {
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
-  Public,
   OptionalAccess,
   TOO_MANY_FAILURES,
 } from '../platform/access/index.js';
@@ -34,7 +33,7 @@ export class EmailController {
   @ApiOperation({
     summary: 'Verifies an e-mail address with the token from a mail',
     description:
-      'Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.',
+      'Ends every login of the account, unless the call is authenticated as the account or has its password: one of them is required if the account already has a passkey, a second factor, an API key or an identity.',
   })
   @ReturnsMessage('The e-mail address is verified')
   @ChecksPassword()
@@ -94,12 +93,19 @@ export class EmailController {
   }
 
   @Post('change/confirm')
-  @ApiOperation({ summary: 'Confirms a change of e-mail address with the token from a mail' })
+  @ApiOperation({
+    summary: 'Confirms a change of e-mail address with the token from a mail',
+    description:
+      'Authenticated as the account, it confirms its owner: a later reset of the password keeps what is added afterwards.',
+  })
   @Returns(AccountView)
   @Throws({ INVALID_CODE: ERRORS.INVALID_CODE.message, CONFLICT: EMAIL_TAKEN })
-  @Public()
+  @OptionalAccess({ always: true })
   @HttpCode(HttpStatus.OK)
-  async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {
-    return toAccountView(await this.changes.confirm(token));
+  async confirmChange(
+    @CurrentAccount() account: Account | null,
+    @Body() { token }: TokenInput,
+  ): Promise<AccountView> {
+    return toAccountView(await this.changes.confirm(account, token));
   }
 }

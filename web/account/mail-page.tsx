@@ -13,11 +13,14 @@ interface Page {
   readonly text: string;
   readonly button: string;
   readonly done: string;
-  readonly send: (token: string, values: Record<string, string>) => Promise<unknown>;
+  readonly send: (token: string, values: Record<string, string>, how: Sending) => Promise<unknown>;
 }
 
-/** The account of the link need not be the one that is logged in. */
-const BY_TOKEN_ONLY = { credentials: 'omit', referrerPolicy: 'no-referrer' } as const;
+/** With the session of the browser, if it has one: it may show that the owner of the address uses the account. */
+interface Sending {
+  readonly credentials: 'same-origin' | 'omit';
+  readonly referrerPolicy: 'no-referrer';
+}
 
 const PAGES: Readonly<Record<Purpose, Page>> = {
   'verify-email': {
@@ -25,10 +28,10 @@ const PAGES: Readonly<Record<Purpose, Page>> = {
     text: 'Press the button to confirm that this address is yours. Do this only if you created the account.',
     button: 'Confirm the address',
     done: 'Your e-mail address is confirmed.',
-    send: (token, { password }) =>
+    send: (token, { password }, how) =>
       read(
         api.POST('/auth/email/verify/', {
-          ...BY_TOKEN_ONLY,
+          ...how,
           body: { token, ...(password !== undefined && { password }) },
         }),
       ),
@@ -38,15 +41,15 @@ const PAGES: Readonly<Record<Purpose, Page>> = {
     text: 'Press the button to use the new address for your account from now on.',
     button: 'Use this address',
     done: 'Your account has the new address. Use it when you log in.',
-    send: (token) => read(api.POST('/auth/email/change/confirm/', { ...BY_TOKEN_ONLY, body: { token } })),
+    send: (token, _, how) => read(api.POST('/auth/email/change/confirm/', { ...how, body: { token } })),
   },
   'reset-password': {
     title: 'Choose a new password',
     text: 'The new password ends all logins of your account.',
     button: 'Set the password',
     done: 'Your password is changed. Log in with the new one.',
-    send: (token, { new_password = '' }) =>
-      read(api.POST('/auth/password/reset/confirm/', { ...BY_TOKEN_ONLY, body: { token, new_password } })),
+    send: (token, { new_password = '' }, how) =>
+      read(api.POST('/auth/password/reset/confirm/', { ...how, body: { token, new_password } })),
   },
 };
 
@@ -78,11 +81,14 @@ export function MailPage(): ReactNode {
 function LinkPage({ action, token }: MailLink): ReactNode {
   const { title, text, button, done, send } = PAGES[action];
   const [outcome, setOutcome] = useState<Outcome>();
-  const { restore } = useSession();
+  const { account, restore } = useSession();
 
   async function submit(values: Record<string, string>): Promise<void> {
     try {
-      await send(token, values);
+      await send(token, values, {
+        credentials: account ? 'same-origin' : 'omit',
+        referrerPolicy: 'no-referrer',
+      });
       forgetLink();
       setOutcome({ text: done, isError: false });
       void restore();

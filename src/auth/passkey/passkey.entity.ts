@@ -42,9 +42,9 @@ export class Passkey {
   @TextColumn('name')
   name!: string;
 
-  /** Whether it was added before the e-mail of the account was verified: whoever added it may not own the address. */
-  @BooleanColumn('added_unverified', { default: false })
-  addedUnverified!: boolean;
+  /** Whether it was added before the owner of the account was confirmed: whoever added it may not own the address. */
+  @BooleanColumn('added_unconfirmed', { default: false })
+  addedUnconfirmed!: boolean;
 
   @TimestampColumn('created_at')
   createdAt!: Date;

@@ -23,7 +23,7 @@ import { WebAuthn } from './webauthn.js';
 })
 export class PasskeyModule {
   constructor(data: AccountData, passkeys: PasskeysService, mails: AccountMails) {
-    const remove = async (account: Account, which: { onlyUnverified: boolean }) => {
+    const remove = async (account: Account, which: { onlyUnconfirmed: boolean }) => {
       if (await passkeys.removeAll(account, which)) await mails.notify(account, 'passkey-removed');
     };
     data.register({
@@ -32,9 +32,9 @@ export class PasskeyModule {
       counts: { passkeys: (account) => passkeys.count(account) },
       waysToLogIn: (account) => passkeys.count(account),
       otherAccess: (account) => passkeys.count(account),
-      onVerification: (account) => passkeys.markUnverified(account),
-      onReset: (account) => remove(account, { onlyUnverified: account.isEmailVerified }),
-      onDevicesLost: (account) => remove(account, { onlyUnverified: false }),
+      onOwnerConfirmed: (account) => passkeys.markUnconfirmed(account),
+      onReset: (account) => remove(account, { onlyUnconfirmed: account.isOwnerConfirmed }),
+      onDevicesLost: (account) => remove(account, { onlyUnconfirmed: false }),
     });
   }
 }

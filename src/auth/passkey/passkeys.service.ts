@@ -100,19 +100,19 @@ export class PasskeysService {
     });
   }
 
-  /** Marks what was added until the e-mail is verified. */
-  async markUnverified({ id: accountId }: Pick<Account, 'id'>): Promise<void> {
-    await this.passkeys.update({ accountId }, { addedUnverified: true });
+  /** Marks what was added until the owner is confirmed. */
+  async markUnconfirmed({ id: accountId }: Pick<Account, 'id'>): Promise<void> {
+    await this.passkeys.update({ accountId }, { addedUnconfirmed: true });
   }
 
-  /** Removes all, or those that were added before the e-mail was verified. @returns whether there were any */
+  /** Removes all, or those that were added before the owner was confirmed. @returns whether there were any */
   async removeAll(
     { id: accountId }: Pick<Account, 'id'>,
-    which: { onlyUnverified: boolean },
+    which: { onlyUnconfirmed: boolean },
   ): Promise<boolean> {
     const { affected } = await this.passkeys.delete({
       accountId,
-      ...(which.onlyUnverified && { addedUnverified: true }),
+      ...(which.onlyUnconfirmed && { addedUnconfirmed: true }),
     });
     return affected !== 0;
   }

@@ -34,8 +34,8 @@ import { SocialService } from './social.service.js';
 })
 export class SocialModule {
   constructor(data: AccountData, identities: IdentitiesService, codes: LoginCodes, mails: AccountMails) {
-    const removeUnverified = async (account: Account) => {
-      const which = { onlyUnverified: account.isEmailVerified };
+    const removeUnconfirmed = async (account: Account) => {
+      const which = { onlyUnconfirmed: account.isOwnerConfirmed };
       if (await identities.removeAll(account, which)) await mails.notify(account, 'identity-removed');
     };
     data.register({
@@ -44,8 +44,8 @@ export class SocialModule {
       waysToLogIn: (account) => identities.count(account),
       otherAccess: (account) => identities.count(account),
       onLoginsEnd: (account) => codes.endAll(account),
-      onVerification: (account) => identities.markUnverified(account),
-      onReset: removeUnverified,
+      onOwnerConfirmed: (account) => identities.markUnconfirmed(account),
+      onReset: removeUnconfirmed,
     });
   }
 }

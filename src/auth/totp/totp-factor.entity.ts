@@ -33,9 +33,9 @@ export class TotpFactor {
   @IntegerColumn('wrong_codes', { default: 0 })
   wrongCodes!: number;
 
-  /** Whether it was added before the e-mail of the account was verified: whoever added it may not own the address. */
-  @BooleanColumn('added_unverified', { default: false })
-  addedUnverified!: boolean;
+  /** Whether it was added before the owner of the account was confirmed: whoever added it may not own the address. */
+  @BooleanColumn('added_unconfirmed', { default: false })
+  addedUnconfirmed!: boolean;
 
   @TimestampColumn('created_at')
   createdAt!: Date;

@@ -93,14 +93,14 @@ export class TotpFactors {
     await this.accounts.setSecondFactor(accountId, false);
   }
 
-  /** Marks what was added until the e-mail is verified. */
-  async markUnverified({ id: accountId }: Pick<Account, 'id'>): Promise<void> {
-    await this.factors.update({ accountId }, { addedUnverified: true });
+  /** Marks what was added until the owner is confirmed. */
+  async markUnconfirmed({ id: accountId }: Pick<Account, 'id'>): Promise<void> {
+    await this.factors.update({ accountId }, { addedUnconfirmed: true });
   }
 
-  /** Whether the secret was created before the e-mail was verified. */
-  isUnverified({ id: accountId }: Pick<Account, 'id'>): Promise<boolean> {
-    return this.factors.existsBy({ accountId, addedUnverified: true });
+  /** Whether the secret was created before the owner was confirmed. */
+  hasUnconfirmed({ id: accountId }: Pick<Account, 'id'>): Promise<boolean> {
+    return this.factors.existsBy({ accountId, addedUnconfirmed: true });
   }
 
   /** Accepts each code of the app once, and afterwards none of earlier steps. */

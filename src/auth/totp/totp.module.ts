@@ -34,9 +34,9 @@ export class TotpModule {
     data.register({
       tables: ['totp_factors'],
       otherAccess: async ({ hasSecondFactor }) => (hasSecondFactor ? 1 : 0),
-      onVerification: (account) => factors.markUnverified(account),
+      onOwnerConfirmed: (account) => factors.markUnconfirmed(account),
       onReset: async (account) => {
-        if (!account.isEmailVerified || (await factors.isUnverified(account))) await remove(account);
+        if (!account.isOwnerConfirmed || (await factors.hasUnconfirmed(account))) await remove(account);
       },
       onDevicesLost: remove,
     });

@@ -36,9 +36,9 @@ export interface OwnedData {
   readonly onCredentialsChange?: (account: CallingAccount) => Promise<void>;
   /** The password is reset, or the account deactivated: programs lose their access, too. */
   readonly onRevocation?: (account: CallingAccount) => Promise<void>;
-  /** The e-mail is verified: what was added until then may be of somebody else than the owner of the address. */
-  readonly onVerification?: (account: CallingAccount) => Promise<void>;
-  /** The owner of the address resets the password: what was added while it was not verified is removed. */
+  /** The owner of the address is confirmed: what was added until then may be of somebody else. */
+  readonly onOwnerConfirmed?: (account: CallingAccount) => Promise<void>;
+  /** The owner of the address resets the password: what was added before the owner was confirmed is removed. */
   readonly onReset?: (account: CallingAccount) => Promise<void>;
   /** The owner has lost the devices that second factors and passkeys are on. */
   readonly onDevicesLost?: (account: CallingAccount) => Promise<void>;
@@ -126,12 +126,12 @@ export class AccountData {
     await this.run('onRevocation', account);
   }
 
-  verified(account: CallingAccount): Promise<void> {
-    return this.run('onVerification', account);
+  ownerConfirmed(account: CallingAccount): Promise<void> {
+    return this.run('onOwnerConfirmed', account);
   }
 
-  /** Removes what was added while the e-mail was not verified: whoever added it may not own the address. */
-  removeUnverified(account: CallingAccount): Promise<void> {
+  /** Removes what was added before the owner was confirmed: whoever added it may not own the address. */
+  removeUnconfirmed(account: CallingAccount): Promise<void> {
     return this.run('onReset', account);
   }
 
@@ -141,7 +141,7 @@ export class AccountData {
   }
 
   private async run(
-    event: 'onCredentialsChange' | 'onRevocation' | 'onVerification' | 'onReset' | 'onDevicesLost',
+    event: 'onCredentialsChange' | 'onRevocation' | 'onOwnerConfirmed' | 'onReset' | 'onDevicesLost',
     account: CallingAccount,
   ): Promise<void> {
     for (const each of this.owned) await each[event]?.(account);

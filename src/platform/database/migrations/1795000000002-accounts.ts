@@ -23,6 +23,7 @@ export class Accounts1795000000002 implements MigrationInterface {
         is_staff ${boolean} NOT NULL,
         is_superuser ${boolean} NOT NULL,
         is_email_verified ${boolean} NOT NULL,
+        is_owner_confirmed ${boolean} NOT NULL DEFAULT ${no},
         has_second_factor ${boolean} NOT NULL DEFAULT ${no},
         date_joined ${timestamp} NOT NULL,
         verify_until ${timestamp}
@@ -75,7 +76,7 @@ export class Accounts1795000000002 implements MigrationInterface {
         provider ${text} NOT NULL,
         subject ${text} NOT NULL,
         created_at ${timestamp} NOT NULL,
-        added_unverified ${boolean} NOT NULL DEFAULT ${no},
+        added_unconfirmed ${boolean} NOT NULL DEFAULT ${no},
         ${ofAccount('social_identities')}
       )`);
     await runner.query(
@@ -91,7 +92,7 @@ export class Accounts1795000000002 implements MigrationInterface {
         wrong_codes ${integer} NOT NULL DEFAULT 0,
         confirmed_at ${timestamp},
         created_at ${timestamp} NOT NULL,
-        added_unverified ${boolean} NOT NULL DEFAULT ${no},
+        added_unconfirmed ${boolean} NOT NULL DEFAULT ${no},
         ${ofAccount('totp_factors')}
       )`);
 
@@ -106,7 +107,7 @@ export class Accounts1795000000002 implements MigrationInterface {
         name ${text} NOT NULL,
         created_at ${timestamp} NOT NULL,
         last_used_at ${timestamp},
-        added_unverified ${boolean} NOT NULL DEFAULT ${no},
+        added_unconfirmed ${boolean} NOT NULL DEFAULT ${no},
         ${ofAccount('passkeys')}
       )`);
     await runner.query('CREATE UNIQUE INDEX passkeys_credential_id ON passkeys (credential_id)');
