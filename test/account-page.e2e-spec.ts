@@ -51,6 +51,18 @@ describeInBrowser((open, errors) => {
       }
     });
 
+    it('keeps the login of the browser when it verifies the address of the account', async () => {
+      await api.accounts.register('same@example.com');
+      const page = await open(`${url}/account/`);
+      await logIn(page, 'same@example.com');
+      await page.waitForSelector('h1:text("Ada")');
+      await page.goto(url);
+      await page.goto(linkIn(await mails.next('same@example.com')));
+      await page.click('button:text("Confirm the address")');
+      await page.click('a:text("Go to your account")');
+      await page.waitForSelector('h1:text("Ada")');
+    });
+
     it('keeps the form of a link when the page is loaded again, and forgets it after its use', async () => {
       await api.accounts.register('reload@example.com');
       const page = await open(linkIn(await mails.next('reload@example.com')));
