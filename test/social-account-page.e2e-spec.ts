@@ -106,6 +106,15 @@ describeInBrowser((open) => {
       expect(page.url()).toBe(`${url}/account/`);
     });
 
+    it('says that a provider cannot be used', async () => {
+      const page = await open(`${url}/account/`);
+      await page.route(`${url}/auth/social/google/?**`, (route) =>
+        route.fulfill({ status: 302, headers: { location: `${url}/account/?error=SERVICE_UNAVAILABLE` } }),
+      );
+      await page.getByRole('button', { name: 'Continue with Google' }).click();
+      await page.getByText('The provider cannot be used at the moment.').waitFor();
+    });
+
     it('lets another page of the same origin link and remove an identity', async () => {
       google.addPerson('linker', { email: 'elsewhere@example.com' });
       await api.accounts.register('linker@example.com');

@@ -3,6 +3,7 @@ import { AccountsService } from '../src/accounts/accounts.service.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, sessionOf, startApi, type TestApi } from './support/api.js';
+import { freePort } from './support/free-port.js';
 import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -257,6 +258,45 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
       expect(page.headers['location']).toBe(`${PUBLIC_URL}/account/?error=CONFLICT`);
       expect(await fail({})).toBeError('CONFLICT');
       expect(await fail({ accept: 'application/json' })).toBeError('CONFLICT');
+    });
+
+    it('is where a browser returns with every failure of a login that began there', async () => {
+      const accept = 'text/html,*/*;q=0.8';
+      const begin = `/auth/social/google/?return=account&code_challenge=${challenge}`;
+      const failedWith = (code: string) => `${PUBLIC_URL}/account/?error=${code}`;
+      const locationOf = async (on: Visitor, path: string, headers = {}) => {
+        const reply = await on.get(path, { accept, ...headers });
+        return [reply.status, reply.headers['location']];
+      };
+      google.addPerson('returning');
+      const visitor = new Visitor(api);
+      const comeBack = async () =>
+        visitor.logInAt((await visitor.get(begin)).headers['location']!, 'returning');
+
+      // Without its cookie, too late, and a second time.
+      const elsewhere = await comeBack();
+      expect(await locationOf(new Visitor(api), elsewhere)).toEqual([302, failedWith('MALFORMED_REQUEST')]);
+      const late = await comeBack();
+      api.advanceClock(601_000);
+      expect(await locationOf(visitor, late)).toEqual([302, failedWith('MALFORMED_REQUEST')]);
+      const twice = await comeBack();
+      const cookie = visitor.cookies(PUBLIC_URL);
+      expect((await locationOf(visitor, twice))[1]).toContain('/account/?code=');
+      expect(await locationOf(visitor, twice, { cookie })).toEqual([302, failedWith('MALFORMED_REQUEST')]);
+      // The database fails.
+      const last = await comeBack();
+      await api.accounts.drop();
+      expect(await locationOf(visitor, last)).toEqual([302, failedWith('SERVICE_UNAVAILABLE')]);
+      await api.rows.execute('ALTER TABLE gone RENAME TO accounts');
+      // The provider does not respond, before a person gets there.
+      const GOOGLE_ISSUER = `http://localhost:${await freePort()}`;
+      const alone = await startApi(store, { ...google.settings, PUBLIC_URL, GOOGLE_ISSUER });
+      const refused = await alone.get(begin, { accept });
+      expect([refused.status, refused.headers['location']]).toEqual([302, failedWith('SERVICE_UNAVAILABLE')]);
+      expect(refused.headers).not.toHaveProperty('set-cookie');
+      expect(await alone.get(begin)).toBeError('SERVICE_UNAVAILABLE');
+      expect(await alone.get('/auth/social/google/', { accept })).toBeError('SERVICE_UNAVAILABLE');
+      await alone.stop();
     });
 
     it('carries an mfa_token instead, if the account has a second factor', async () => {

@@ -11940,7 +11940,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Redirect to the provider. */
+            /** @description Redirect to the provider; for a browser that comes from the account page, back to it with `error`, the code of an error. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

@@ -5,6 +5,7 @@ import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Cookie } from '../../platform/http/cookie.js';
 import { Config } from '../../platform/config/config.js';
+import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
 
 /** How long a login at the provider may take, in seconds. */
 const LIFETIME = 600;
@@ -14,6 +15,12 @@ const LIFETIME = 600;
  * `code_challenge` of the client, if it sent one, and whether the flow returns to the account page.
  */
 const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43}))?(~account)?$/;
+
+/** The end of the state of a flow that returns to the account page, which is known without its cookie, too. */
+const RETURNS_TO_ACCOUNT = '.account';
+
+export const WRONG_FLOW =
+  'The login was not started in this browser, has expired, or was finished before; start again';
 
 /** What a flow sends to the provider and checks in the callback. */
 export interface LoginFlow {
@@ -43,7 +50,7 @@ export class FlowCookie extends Cookie {
 /**
  * Flows in progress at a provider. Each is bound to its browser by a cookie with a random
  * number; state, nonce and verifier are HMACs of it. The state, which comes back in the address, also
- * signs the cookie, so nothing is stored.
+ * signs the cookie, so nothing is stored before the flow is finished.
  */
 @Injectable()
 export class LoginFlows {
@@ -51,6 +58,7 @@ export class LoginFlows {
 
   constructor(
     config: Config,
+    private readonly secrets: OneTimeSecrets,
     private readonly clock: Clock,
   ) {
     this.keys = deriveKeys(config, 'social-login');
@@ -68,12 +76,17 @@ export class LoginFlows {
     return { flow: flowOf(this.keys.current, provider, cookie), cookie };
   }
 
+  /** Whether the flow of a state returns to the account page; the state may be invented. */
+  returnsToAccount(state: string): boolean {
+    return state.endsWith(RETURNS_TO_ACCOUNT);
+  }
+
   /**
-   * The flow of a callback, whose cookie must not be used again.
+   * The flow of a callback, which ends with it: the state is remembered until it expires.
    *
    * @param returnedState the state that the provider has sent back
    */
-  finish(provider: string, cookie: string, returnedState: string): LoginFlow {
+  async finish(provider: string, cookie: string, returnedState: string): Promise<LoginFlow> {
     const expires = Number(COOKIE.exec(cookie)?.[1] ?? 0);
     const state = Buffer.from(returnedState);
     const flow = this.keys.accepted
@@ -82,11 +95,10 @@ export class LoginFlows {
         const expected = Buffer.from(right);
         return state.length === expected.length && timingSafeEqual(state, expected);
       });
-    if (flow && expires > this.clock.now().getTime() / 1000) return flow;
-    throw new AppError(
-      'MALFORMED_REQUEST',
-      'The login was not started in this browser, or has expired; start again',
-    );
+    const isOpen = flow !== undefined && expires > this.clock.now().getTime() / 1000;
+    if (isOpen && (await this.secrets.useUnstored('social-flow', flow.state, new Date(expires * 1000))))
+      return flow;
+    throw new AppError('MALFORMED_REQUEST', WRONG_FLOW);
   }
 }
 
@@ -95,7 +107,7 @@ function flowOf(key: KeyObject, provider: string, value: string): LoginFlow {
     createHmac('sha256', key).update(`${part} ${provider} ${value}`).digest('base64url');
   const [, , linkTo, codeChallenge, account] = COOKIE.exec(value) ?? [];
   return {
-    state: derive('state'),
+    state: derive('state') + (account === undefined ? '' : RETURNS_TO_ACCOUNT),
     nonce: derive('nonce'),
     codeVerifier: derive('verifier'),
     linkTo,

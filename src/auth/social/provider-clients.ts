@@ -25,6 +25,9 @@ const INVALID_RESPONSE_CODES = new Set([
   'OAUTH_KEY_SELECTION_FAILED',
 ]);
 
+const NO_RESPONSE = 'The provider does not respond; retry later';
+const UNEXPECTED_RESPONSE = 'The provider sent an unexpected response; retry later';
+
 /** A login that a browser continues at a provider. */
 export interface StartedFlow {
   /** Of the provider's login page. */
@@ -85,8 +88,13 @@ export class ProviderClients {
   }
 
   /** The flow of a callback. @param cookie of the flow @param parameters of the callback */
-  flowOf(name: string, cookie: string, parameters: URLSearchParams): LoginFlow {
+  flowOf(name: string, cookie: string, parameters: URLSearchParams): Promise<LoginFlow> {
     return this.flows.finish(name, cookie, parameters.get('state') ?? '');
+  }
+
+  /** Whether a callback returns to the account page. It may be invented. */
+  returnsToAccount(parameters: URLSearchParams): boolean {
+    return this.flows.returnsToAccount(parameters.get('state') ?? '');
   }
 
   /** The profile of the user that the provider has sent back. @param parameters of the callback */
@@ -141,7 +149,7 @@ export class ProviderClients {
 
   /** Responses of providers may hold tokens, and causes are logged: only messages of the libraries are kept. */
   private unavailable(name: string, error: unknown): AppError {
-    return new AppError('SERVICE_UNAVAILABLE', 'The provider sent an unexpected response; retry later', {
+    return new AppError('SERVICE_UNAVAILABLE', isSilent(error) ? NO_RESPONSE : UNEXPECTED_RESPONSE, {
       cause: new Error(`${name}: ${describe(error)}`),
     });
   }
@@ -155,9 +163,15 @@ export class ProviderClients {
 /** A client is waiting: all requests to a provider together may take only as long as one. */
 async function inTime<T>(response: Promise<T>): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('Timed out')), TIMEOUT * 1000);
+  const timer = setTimeout(() => reject(new DOMException('Timed out', 'TimeoutError')), TIMEOUT * 1000);
   return Promise.race([response, timeout]).finally(() => clearTimeout(timer));
 }
+
+/** Whether there was no response at all: `fetch` then rejects with a TypeError. */
+const isSilent = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  (error as Error).name === 'TimeoutError' ||
+  (error as { code?: unknown }).code === 'OAUTH_TIMEOUT';
 
 /** Only messages of libraries without values: a parser's message quotes its input. */
 function describe(error: unknown): string {

@@ -30,7 +30,7 @@ import { EMAIL_NOT_VERIFIED, SecondStepRequired } from '../login/login-steps.js'
 import { TokenPair } from '../tokens/tokens.service.js';
 import { IdentityView } from './identity.view.js';
 import { WRONG_LOGIN_CODE } from './login-codes.js';
-import { FlowCookie } from './login-flows.js';
+import { FlowCookie, WRONG_FLOW } from './login-flows.js';
 import { ExchangeInput, StartSocialLoginQuery } from './social.input.js';
 import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
@@ -72,21 +72,25 @@ export class SocialController {
     description:
       'A client that gets a one-time code sends the `code_challenge` of its secret `code_verifier` (RFC 7636).',
   })
-  @ReturnsRedirect('Redirect to the provider.')
+  @ReturnsRedirect(
+    'Redirect to the provider; for a browser that comes from the account page, back to it with `error`, the code of an error.',
+  )
   @Throws({ ...PROVIDER_ERRORS, MALFORMED_REQUEST: WRONG_CHALLENGE })
   @Redirect()
   async start(
     @Param('provider') provider: string,
     @Query() query: StartSocialLoginQuery,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ url: string; statusCode: number }> {
-    const { url, cookie } = await this.social.start(provider, {
+    const started = await this.social.start(provider, {
       codeChallenge: query.code_challenge,
       method: query.code_challenge_method,
       returnTo: query.return,
+      acceptsHtml: acceptsHtml(request),
     });
-    this.cookie.write(reply, cookie);
-    return { url, statusCode: HttpStatus.FOUND };
+    if ('cookie' in started) this.cookie.write(reply, started.cookie);
+    return { url: 'cookie' in started ? started.url : started.redirectTo, statusCode: HttpStatus.FOUND };
   }
 
   @Get(':provider/callback')
@@ -97,7 +101,7 @@ export class SocialController {
   )
   @Throws({
     ...PROVIDER_ERRORS,
-    MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
+    MALFORMED_REQUEST: WRONG_FLOW,
     UNAUTHENTICATED: 'The provider rejected the login',
     CONFLICT: [UNVERIFIED_OWNER, SIMILAR_EMAIL, LINKED_ELSEWHERE],
     FORBIDDEN: [EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED],
@@ -117,10 +121,13 @@ export class SocialController {
     this.cookie.clear(reply);
     const parameters = new URLSearchParams();
     for (const key of Object.keys(query)) parameters.set(key, [query[key]].flat()[0]!);
-    const acceptsHtml = request.headers.accept?.includes('text/html') ?? false;
-    const finished = await this.social.finish(provider, { cookie, parameters, client, acceptsHtml });
+    const callback = { cookie, parameters, client, acceptsHtml: acceptsHtml(request) };
+    const finished = await this.social.finish(provider, callback);
     if (!('redirectTo' in finished)) return finished;
     reply.status(HttpStatus.FOUND).header('location', finished.redirectTo);
     return undefined;
   }
 }
+
+/** Whether a browser shows the response to a person. */
+const acceptsHtml = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/html') ?? false;

@@ -3,6 +3,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Principal, RecentInput } from '../../platform/access/index.js';
 import { type ClientInfo, currentContext } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
+import { toAppError } from '../../platform/http/errors/to-app-error.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
 import { IdentitiesService } from './identities.service.js';
@@ -18,6 +19,13 @@ export interface StartQuery {
   readonly codeChallenge?: string | undefined;
   readonly method?: string | undefined;
   readonly returnTo?: string | undefined;
+  /** Whether the response is shown to a person. */
+  readonly acceptsHtml: boolean;
+}
+
+/** The address that a browser goes to. */
+export interface Redirected {
+  readonly redirectTo: string;
 }
 
 /** What a browser brings back from a provider. */
@@ -33,8 +41,7 @@ export interface Callback {
  * What a finished login returns: tokens, what the second step needs, the identity that was linked, or the address of
  * the front end.
  */
-export type Finished =
-  TokenPair | SecondStepRequired | { readonly data: IdentityView } | { readonly redirectTo: string };
+export type Finished = TokenPair | SecondStepRequired | { readonly data: IdentityView } | Redirected;
 
 /** A provider in the list. */
 @ApiSchema({ name: 'Provider' })
@@ -74,18 +81,13 @@ export class SocialService {
   /**
    * @param codeChallenge of a client that gets a one-time code (S256, RFC 7636); it needs the verifier to exchange it
    * @param returnTo `account` for the service's own account page, which always sends a challenge; anything else is ignored
+   * @returns the address of the account page with the code of an error, for a browser that comes from there
    */
-  async start(
-    provider: string,
-    { codeChallenge, method = 'S256', returnTo }: StartQuery,
-  ): Promise<StartedFlow> {
-    this.providers.requireConfigured(provider);
-    const returnsToAccount = returnTo === 'account';
-    const redirect = this.providers.frontEnd({ returnsToAccount: false });
-    const isNeeded = returnsToAccount || (redirect !== undefined && !/^https?:/i.test(redirect));
-    const isRight = codeChallenge === undefined ? !isNeeded : CODE_CHALLENGE.test(codeChallenge);
-    if (!isRight || method !== 'S256') throw new AppError('MALFORMED_REQUEST', WRONG_CHALLENGE);
-    return this.providers.start(provider, { codeChallenge, returnsToAccount });
+  async start(provider: string, query: StartQuery): Promise<StartedFlow | Redirected> {
+    const returnsToAccount = query.returnTo === 'account';
+    return this.orReturn({ ...query, returnsToAccount }, () =>
+      this.startFlow(provider, query, returnsToAccount),
+    );
   }
 
   /** Starts to link an identity. @param returnTo as for {@link start} */
@@ -107,16 +109,44 @@ export class SocialService {
 
   /** Finishes a login or a link. A browser on its way to the account page gets the code of an error there. */
   async finish(provider: string, callback: Callback): Promise<Finished> {
-    const flow = this.providers.flowOf(provider, callback.cookie, callback.parameters);
+    const { cookie, parameters, acceptsHtml } = callback;
+    const returnsToAccount = this.providers.returnsToAccount(parameters);
+    return this.orReturn({ returnsToAccount, acceptsHtml }, async () => {
+      const flow = await this.providers.flowOf(provider, cookie, parameters);
+      return this.complete(provider, flow, callback);
+    });
+  }
+
+  /** Brings a person whose flow began at the account page back to it when the work fails. */
+  private async orReturn<T>(
+    { returnsToAccount, acceptsHtml }: { returnsToAccount: boolean; acceptsHtml: boolean },
+    work: () => Promise<T>,
+  ): Promise<T | Redirected> {
     try {
-      return await this.complete(provider, flow, callback);
-    } catch (error) {
-      const isShown = flow.returnsToAccount && callback.acceptsHtml;
-      if (!isShown || !(error instanceof AppError)) throw error;
+      return await work();
+    } catch (thrown) {
+      if (!returnsToAccount || !acceptsHtml) throw thrown;
+      const error = toAppError(thrown);
       // The filter of errors logs those that are sent.
-      if (error.cause) this.logger.warn({ requestId: currentContext()?.id, err: error.cause });
-      return { redirectTo: withParameter(this.providers.frontEnd(flow)!, 'error', error.code) };
+      const level = error.code === 'INTERNAL_ERROR' ? 'error' : 'warn';
+      if (error.cause) this.logger[level]({ requestId: currentContext()?.id, err: error.cause });
+      return {
+        redirectTo: withParameter(this.providers.frontEnd({ returnsToAccount })!, 'error', error.code),
+      };
     }
+  }
+
+  private async startFlow(
+    provider: string,
+    { codeChallenge, method = 'S256' }: StartQuery,
+    returnsToAccount: boolean,
+  ): Promise<StartedFlow> {
+    this.providers.requireConfigured(provider);
+    const redirect = this.providers.frontEnd({ returnsToAccount: false });
+    const isNeeded = returnsToAccount || (redirect !== undefined && !/^https?:/i.test(redirect));
+    const isRight = codeChallenge === undefined ? !isNeeded : CODE_CHALLENGE.test(codeChallenge);
+    if (!isRight || method !== 'S256') throw new AppError('MALFORMED_REQUEST', WRONG_CHALLENGE);
+    return this.providers.start(provider, { codeChallenge, returnsToAccount });
   }
 
   private async complete(

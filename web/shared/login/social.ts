@@ -64,9 +64,13 @@ export function takeReturned(query: URLSearchParams): Returned | undefined {
 /** The address may come from anybody: only its code is read. */
 function failureOf(code: string, isLogin: boolean): string {
   const words = isLogin ? LOGIN_FAILURES : LINK_FAILURES;
-  return words[code] ?? 'The provider did not confirm the login. Try again in a moment.';
+  return words[code] ?? FAILURES[code] ?? 'The provider did not confirm the login. Try again in a moment.';
 }
 
+const FAILURES: Readonly<Record<string, string>> = {
+  MALFORMED_REQUEST: 'The login took too long, or was finished in another tab. Start again.',
+  SERVICE_UNAVAILABLE: 'The provider cannot be used at the moment. Try again later.',
+};
 const LOGIN_FAILURES: Readonly<Record<string, string>> = {
   CONFLICT:
     'An account with your e-mail address exists. Log in to it, confirm its address, and link the identity there.',
