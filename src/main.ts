@@ -1,10 +1,8 @@
 import './require-node.js';
 
 try {
-  const { parseCommandLine } = await import('./commands/support/command-line.js');
-  parseCommandLine(
-    'Usage: npm start\n\nSettings are environment variables; docs/configuration.md lists them.',
-  );
+  const { parseFlags } = await import('./commands/support/command-line.js');
+  parseFlags('Usage: npm start\n\nSettings are environment variables; docs/configuration.md lists them.', {});
   // Loaded after the check: an older Node.js would report a syntax error or a missing export instead.
   const { loadConfig } = await import('./platform/config/load-config.js');
   const { readEnvFile } = await import('./platform/config/env-file.js');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCommand } from './support/command.js';
+import { environmentOfProcess } from './support/environment.js';
 import { describeCommands } from './support/command-cases.js';
 import { ANY_STORE, createStore, ifEmbedded, type TestStore } from './support/stores.js';
 
@@ -69,6 +70,30 @@ ifEmbedded(describe)('without a database, a command that only reads', () => {
 
     expect([code, output]).toEqual([1, expect.stringMatching(NO_DATABASE)]);
   });
+});
+
+describe('a command whose reader has gone', () => {
+  let store: TestStore;
+  beforeEach(async () => {
+    store = await createStore(ANY_STORE);
+  });
+  afterEach(() => store.remove());
+
+  it.each(['account --help', 'account list', 'account show ada@example.com', 'audit'])(
+    '%s ends quietly',
+    async (words) => {
+      const { environment } = store;
+      await runCommand('account', SUPERUSER, { environment, input: 'A long passphrase\n' });
+      const [name, ...parameters] = words.split(' ');
+
+      // Without a reader when it prints.
+      const script = `set -o pipefail; node dist/commands/${name}.js ${parameters.join(' ')} | true`;
+      const { stderr } = await promisify(execFile)('bash', ['--norc', '-c', script], {
+        env: { ...environmentOfProcess(), ...environment },
+      });
+      expect(stderr).not.toMatch(/\n\s+at |EPIPE/);
+    },
+  );
 });
 
 describe('every script', () => {

@@ -9,6 +9,16 @@ export function rejectUsage(message: string): never {
   return process.exit(1);
 }
 
+/** Ends the process quietly when its reader has gone, as in `npm run account -- list | head -n 1`. */
+function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit();
+    });
+  }
+}
+
 /** The number of a flag; any other text ends the command with a sentence. */
 export function parseNumber(flag: string, value: string, min: number, max = Number.MAX_SAFE_INTEGER): number {
   const number = Number(value);
@@ -17,14 +27,23 @@ export function parseNumber(flag: string, value: string, min: number, max = Numb
   return rejectUsage(`${flag} must be a whole number from ${min}${end}`);
 }
 
-/**
- * Parses the flags and words after a command. `--help` prints the usage and exits with 0, an unknown flag is
- * named and exits with 1. Call it before anything else. It imports nothing from `src`, so that scripts that are
- * not built can use it.
- */
+/** Like {@link parseFlags}, for a command, which ends when its reader has gone. Call it before anything else. */
 export function parseCommandLine<T extends ParseArgsConfig>(
   usage: string,
   config: T = {} as T,
+): ReturnType<typeof parseArgs<T>> {
+  endWithReader();
+  return parseFlags(usage, config);
+}
+
+/**
+ * Parses the flags and words after a command. `--help` prints the usage and exits with 0, an unknown flag is
+ * named and exits with 1. It imports nothing from `src`, so that scripts that are
+ * not built can use it.
+ */
+export function parseFlags<T extends ParseArgsConfig>(
+  usage: string,
+  config: T,
 ): ReturnType<typeof parseArgs<T>> {
   if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) {
     console.log(usage);
