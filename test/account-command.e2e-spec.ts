@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../src/app.module.js';
+import { AccountAdmin } from '../src/accounts/account-admin.js';
 import { PasswordChanges } from '../src/auth/password/password-changes.js';
 import { loadCommandConfig } from '../src/platform/config/load-config.js';
 import { Subscribers } from '../src/platform/changes/index.js';
@@ -87,14 +88,45 @@ describe.each(STORES)('the account command on %s', (store) => {
 
   it('grants and removes staff rights', async () => {
     const { id } = await api.accounts.register('staff@example.com', { name: 'Two\nlines' });
-    const { access } = await api.accounts.login('staff@example.com');
-    const role = async () => (await api.get('/auth/me/', bearer(access))).body.role;
+    const logIn = async () => bearer((await api.accounts.login('staff@example.com')).access);
+    const role = async (headers: Record<string, string>) => (await api.get('/auth/me/', headers)).body.role;
+    const before = await logIn();
 
     expect(await run(['staff', 'staff@example.com'])).toMatchObject({ code: 0 });
-    expect(await role()).toBe('admin');
+    // No token keeps the former role.
+    expect(await api.get('/auth/me/', before)).toBeError('TOKEN_NOT_VALID');
+    const staff = await logIn();
+    expect(await role(staff)).toBe('admin');
     expect((await run(['list'])).output).toContain(`${id}  staff@example.com  "Two\\nlines"  staff\n`);
     expect(await run(['staff', 'staff@example.com', '--remove'])).toMatchObject({ code: 0 });
-    expect(await role()).toBe('user');
+    expect(await api.get('/auth/me/', staff)).toBeError('TOKEN_NOT_VALID');
+    expect(await role(await logIn())).toBe('user');
+  });
+
+  it('keeps the last active superuser, and superusers staff, whatever it does', async () => {
+    for (const name of ['first', 'last']) {
+      await api.accounts.register(`${name}.root@example.com`);
+      await api.accounts.makeSuperuser(`${name}.root@example.com`);
+    }
+    // That of an earlier test.
+    await run(['delete', 'root@example.com', '--yes']);
+    expect(await run(['deactivate', 'first.root@example.com'])).toMatchObject({ code: 0 });
+    const { access } = await api.accounts.login('last.root@example.com');
+
+    for (const [parameters, reason] of [
+      [['deactivate', 'last.root@example.com'], 'The last active superuser must stay active'],
+      [['delete', 'last.root@example.com', '--yes'], 'The last active superuser must stay active'],
+      [['staff', 'last.root@example.com', '--remove'], 'A superuser is always staff'],
+    ] as const) {
+      const { code, output } = await run([...parameters]);
+      expect([code, output]).toEqual([1, expect.stringMatching(new RegExp(`\n${reason}\n$`))]);
+    }
+    expect((await api.get('/auth/me/', bearer(access))).body).toMatchObject({
+      is_active: true,
+      is_superuser: true,
+    });
+    expect(await run(['activate', 'first.root@example.com'])).toMatchObject({ code: 0 });
+    expect(await run(['deactivate', 'last.root@example.com'])).toMatchObject({ code: 0 });
   });
 
   it('lists accounts without their hashes', async () => {
@@ -281,7 +313,8 @@ describe.each(STORES)('the application of a command on %s', (store) => {
     expect(await purgedTables(command)).toEqual(tables);
     expect(command.get(MetricsServer, { strict: false }).url).toBeUndefined();
     expect(command.get(Subscribers, { strict: false }).subscriptions.size).toBe(0);
-    await command.get(PasswordChanges, { strict: false }).set('ada@example.com', 'another password');
+    const account = await command.get(AccountAdmin, { strict: false }).find('ada@example.com');
+    await command.get(PasswordChanges, { strict: false }).set(account, 'another password');
     await sleep(POLLING_INTERVAL + 500);
     for (const claim of claims) expect(claim).not.toHaveBeenCalled();
     await command.close();

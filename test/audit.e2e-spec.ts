@@ -25,8 +25,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
   let adaId: number;
   beforeAll(async () => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-    [staff] = await member('staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
+    staff = await api.accounts.logInNewStaff();
     [ada, adaId] = await member('ada@example.com');
   });
   afterAll(() => api.stop());
@@ -113,7 +112,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
   it('records the actions of an account on itself, also those that start anonymously', async () => {
     const [grace, id] = await member('grace@example.com');
     const [first] = (await entries(`account_id=${id}`)).toReversed();
-    expect(actions([first])).toEqual([`POST /auth/register → account ${id}`]);
+    expect(actions([first])).toEqual([`POST /auth/register → /auth/accounts/${id}`]);
 
     const log = await logOf(id, async () => {
       const { refresh } = await api.accounts.login('grace@example.com');
@@ -203,7 +202,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
 
     const left = await entries(`account_id=${id}`);
     expect(actions(left.toReversed())).toEqual([
-      `POST /auth/register → account ${id}`,
+      `POST /auth/register → /auth/accounts/${id}`,
       'POST /auth/login → /auth/login',
       `POST /v1/samples → /v1/samples/${sample.body.data.id}`,
       'DELETE /auth/me → /auth/me',
@@ -237,7 +236,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     await run('account', ['staff', 'nobody@example.com']);
     await run('account', ['delete', 'eva@example.com', '--yes']);
 
-    const { code, output } = await run('audit', ['--subject', `account ${id}`]);
+    const { code, output } = await run('audit', ['--subject', `/auth/accounts/${id}`]);
     expect(code).toBe(0);
     const printed = output.trimEnd().split('\n');
     expect(printed.map((line) => JSON.parse(line))).toEqual(
@@ -246,7 +245,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
           expect.objectContaining({
             account_id: null,
             action: `command account ${name}`,
-            subject: `account ${id}`,
+            subject: `/auth/accounts/${id}`,
             address: '',
             agent: expect.stringMatching(/^user \S+$/),
           }),

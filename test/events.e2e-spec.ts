@@ -180,6 +180,7 @@ describe.each(STORES)('private events on %s', (store) => {
     await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
     await api.post('/v1/tickets', {}, { ...bob, 'idempotency-key': 'b' });
     await api.accounts.admin().setStaff('bob@example.com', true);
+    const staff = bearer((await api.accounts.login('bob@example.com')).access);
     const subjects = async (headers: Record<string, string>, types = '') => {
       const { body } = await api.get(`/v1/events?types=${types}`, headers);
       return body.data.map(({ subject }: any) => subject);
@@ -187,10 +188,10 @@ describe.each(STORES)('private events on %s', (store) => {
 
     expect(await subjects({})).toEqual(['/v1/samples/1']);
     expect(await subjects(ada)).toEqual(['/v1/samples/1', '/v1/tickets/1']);
-    expect(await subjects(bob)).toEqual(['/v1/samples/1', '/v1/tickets/1', '/v1/tickets/2']);
+    expect(await subjects(staff)).toEqual(['/v1/samples/1', '/v1/tickets/1', '/v1/tickets/2']);
     expect(await subjects({}, 'ticket.created')).toEqual([]);
     expect(await subjects(ada, 'ticket.created')).toEqual(['/v1/tickets/1']);
-    expect(await subjects(bob, 'ticket.created')).toEqual(['/v1/tickets/1', '/v1/tickets/2']);
+    expect(await subjects(staff, 'ticket.created')).toEqual(['/v1/tickets/1', '/v1/tickets/2']);
     expect(await api.get('/v1/events', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
     await api.stop();
   });
@@ -336,6 +337,27 @@ describe.each(STORES)('npm run events on %s', (store) => {
 
     expect(JSON.parse(output)).toEqual(second);
     expect(second.source).toBe('http://127.0.0.1:4321');
+    await api.stop();
+  });
+
+  it('tail ends quietly after its reader has gone', async () => {
+    const { environment, ...testStore } = await createStore(store);
+    const api = await startApiOn(environment, [FixtureModule], () => testStore.remove());
+    for (let n = 0; n < 3; n++) await api.samples.create();
+    const [first] = (await api.get('/v1/events')).body.data;
+    const script = `node dist/commands/events.js tail --after ${first.id} | head -n 1; echo \${PIPESTATUS[0]}`;
+    const shell = spawn('bash', ['--norc', '-c', script], {
+      env: { ...environmentOfProcess(), ...environment },
+    });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      shell[name].on('data', (chunk) => (output[name] += String(chunk)));
+    await api.samples.create();
+    const ended = once(shell, 'close');
+    const more = setInterval(() => void api.samples.create(), 300);
+    await ended.finally(() => clearInterval(more));
+
+    expect(output).toEqual({ stdout: expect.stringMatching(/^.+sample\.created.+\n0\n$/), stderr: '' });
     await api.stop();
   });
 

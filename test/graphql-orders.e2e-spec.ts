@@ -393,9 +393,7 @@ describe.each(STORES)('orders over GraphQL by WRITE_ACCESS on %s', (store) => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const ada = await api.accounts.logInNew('ada@example.com');
     const bob = await api.accounts.logInNew('bob@example.com');
-    const staff = await api.accounts.logInNew('staff@example.com');
-    // The token of the login says that it is no staff.
-    await api.accounts.admin().setStaff('staff@example.com', true);
+    const staff = await api.accounts.logInNewStaff();
     const key = randomUUID();
     const [{ id: adas }, { id: bobs }] = [
       (await create(api, key, { of: 'ada' }, ada)).data.createOrder,
@@ -466,9 +464,9 @@ describe.each(STORES)('orders over GraphQL by WRITE_ACCESS on %s', (store) => {
     await create(api, 'k', { a: 2 }, user);
     await createOverRest(api, 'rest', { a: 1 }, user);
     await create(api, 'rest', { a: 1 }, user);
-    await api.accounts.admin().setStaff('user@example.com', true);
+    const staff = await api.accounts.logInNewStaff();
 
-    const { data } = (await api.get('/v1/audit?limit=100', user)).body;
+    const { data } = (await api.get('/v1/audit?limit=100', staff)).body;
     const orders = data.filter(({ action }: any) => /order/i.test(action));
     expect(orders.map(({ action, subject }: any) => [action, subject])).toEqual([
       ['POST /v1/orders', `/v1/orders/${Number(id) + 1}`],

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { Authenticator } from './support/authenticator.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -72,6 +74,45 @@ describe.each(STORES)('identities on %s', (store) => {
     await api.mailsSent('notice');
     const told = mails.to('told@example.com').filter(({ bytes }) => bytes.includes('was added'));
     expect(told).toHaveLength(1);
+  });
+
+  it('are at most 50 of an account', async () => {
+    const { id, headers } = await register('collector@example.com');
+    expect(await link(headers, 'collector-first')).toHaveStatus(200);
+    const insert = `INSERT INTO social_identities (account_id, provider, subject, created_at)
+      VALUES (:id, 'google', :subject, '2026-01-01T00:00:00.000Z')`;
+    for (let n = 0; n < 49; n++) await api.rows.execute(insert, { id, subject: `collected ${n}` });
+
+    expect(await link(headers, 'collector-other')).toBeError('CONFLICT');
+    // By the verified address of the account.
+    google.addPerson('collector');
+    expect(await logIn('collector')).toBeError('CONFLICT');
+    expect(await link(headers, 'collector-first')).toHaveStatus(200);
+    const [, second] = await list(headers);
+    expect(await api.delete(`/auth/identities/${second.id}/`, headers)).toHaveStatus(204);
+    expect(await link(headers, 'collector-other')).toHaveStatus(200);
+    expect(await list(headers)).toHaveLength(50);
+  });
+
+  it('and passkeys are security events when they are added and removed', async () => {
+    const { id, headers } = await register('watched@example.com');
+    const device = new Authenticator(PUBLIC_URL);
+    const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
+    const record = jest.spyOn(api.app.get(SecurityEvents, { strict: false }), 'record');
+
+    const identity = (await link(headers, 'watched-too')).body.data;
+    const response = device.create(options);
+    const passkey = (await api.post('/auth/passkeys/', { response }, headers)).body.data;
+    expect(await api.delete(`/auth/identities/${identity.id}/`, headers)).toHaveStatus(204);
+    expect(await api.delete(`/auth/passkeys/${passkey.id}/`, headers)).toHaveStatus(204);
+
+    expect(record.mock.calls).toEqual([
+      ['identity_changed', { accountId: id, reason: 'added' }],
+      ['passkey_changed', { accountId: id, reason: 'added' }],
+      ['identity_changed', { accountId: id, reason: 'removed' }],
+      ['passkey_changed', { accountId: id, reason: 'removed' }],
+    ]);
+    record.mockRestore();
   });
 
   it('are not linked to an account with an unverified e-mail address', async () => {

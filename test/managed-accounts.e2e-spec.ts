@@ -248,7 +248,9 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
   });
 
   it('are security events', async () => {
-    const { id } = await person('watched');
+    const { id, headers } = await person('watched');
+    await addPasskey(headers);
+    await turnOnFactor(api, headers);
     const record = jest.spyOn(api.app.get(SecurityEvents, { strict: false }), 'record');
     await change(id, { is_staff: true }, root);
     await endLogins(id, staff);
@@ -260,6 +262,8 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
       ['account_changed', subject],
       ['logins_ended', subject],
       ['factor_changed', { ...subject, reason: 'reset by staff' }],
+      ['passkey_changed', { ...subject, reason: 'removed' }],
+      ['account_changed', { ...subject, reason: 'second factor reset' }],
     ]);
     record.mockRestore();
   });

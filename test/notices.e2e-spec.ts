@@ -73,6 +73,16 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(reset).toEqual({ code: 0, output: expect.stringContaining('Take the second factor') });
     expect((await logIn()).body).toHaveProperty('access');
     await mails.nextWith('lost@example.com', 'Two-step login is off');
+    expect(await api.get('/auth/me/', headers)).toBeError('TOKEN_NOT_VALID');
+
+    for (const [words, subject] of [
+      [['staff', 'lost@example.com'], 'The rights of your account were changed'],
+      [['deactivate', 'lost@example.com'], 'Your account was deactivated'],
+    ] as const) {
+      expect((await account([...words], '')).code).toBe(0);
+      await mails.nextWith('lost@example.com', subject);
+    }
+    expect((await account(['activate', 'lost@example.com'], '')).code).toBe(0);
 
     const password = 'another password';
     expect((await account(['reset-password', 'lost@example.com'], `${password}\n`)).code).toBe(0);

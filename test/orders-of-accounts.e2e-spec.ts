@@ -18,9 +18,7 @@ describe.each(STORES)('an order of an account on %s', (store) => {
     api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     ada = await api.accounts.logInNew('ada@example.com');
     bob = await api.accounts.logInNew('bob@example.com');
-    staff = await api.accounts.logInNew('staff@example.com');
-    // The token of the login says that it is no staff.
-    await api.accounts.admin().setStaff('staff@example.com', true);
+    staff = await api.accounts.logInNewStaff();
   });
   afterAll(() => api.stop());
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { bearer, PASSWORD, startApiWithMails, type TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -83,7 +84,17 @@ describe.each(STORES)('an account that a stranger has prepared on %s', (store) =
     await turnOnFactor(api, stranger);
     expect(await usePasskey(device)).toHaveStatus(200);
     expect((await api.get('/auth/me/', bearer(key))).body.id).toBe(id);
+    const record = jest.spyOn(api.app.get(SecurityEvents, { strict: false }), 'record');
     await reset(email);
+    const recorded = record.mock.calls.filter(([, subject]) => subject?.accountId === id);
+    expect(recorded.map(([event]) => event).toSorted()).toEqual([
+      'api_key_removed',
+      'factor_changed',
+      'identity_changed',
+      'passkey_changed',
+      'password_changed',
+    ]);
+    record.mockRestore();
 
     expect(await api.get('/auth/me/', stranger)).toBeError('TOKEN_NOT_VALID');
     expect(await usePasskey(device)).toBeError('UNAUTHENTICATED');

@@ -104,6 +104,14 @@ describe.each(STORES)('security events on %s', (store) => {
       accountId: body.id,
       reason: 'TOTP on',
     });
+    const mine = (await send('GET', '/auth/api-keys/', undefined, bearer)).body.data;
+    await add('api_key_removed', send('DELETE', `/auth/api-keys/${mine[0].id}/`, undefined, bearer), {
+      accountId: body.id,
+    });
+    const change = { old_password: account.password, new_password: 'second programmer' };
+    await add('password_changed', send('POST', '/auth/change-password/', change, bearer), {
+      accountId: body.id,
+    });
     await send('POST', '/auth/refresh/', { refresh: tokens.refresh });
     await add('refresh_reused', send('POST', '/auth/refresh/', { refresh: tokens.refresh }), {
       accountId: body.id,
@@ -119,7 +127,16 @@ describe.each(STORES)('security events on %s', (store) => {
     expect((await untilEvent(throttled.id)).map(({ event }) => event)).toContain('login_throttled');
 
     const text = JSON.stringify(service.log);
-    const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access, secret];
+    const secrets = [
+      'hunter2',
+      'first programmer',
+      'second programmer',
+      'private.example',
+      '000000',
+      key,
+      tokens.access,
+      secret,
+    ];
     for (const each of secrets) expect(text).not.toContain(each);
   });
 

@@ -27,9 +27,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
   it('=staff allows only staff to write', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'staff' }, [FixtureModule]);
     const user = await api.accounts.logInNew('user@example.com');
-    const staff = await api.accounts.logInNew('staff@example.com');
-    // The token of the login says that it is no staff.
-    await api.accounts.admin().setStaff('staff@example.com', true);
+    const staff = await api.accounts.logInNewStaff();
 
     expect((await write(api, staff)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, user)) expect(reply).toBeError('FORBIDDEN');

@@ -2,55 +2,85 @@ import { Injectable } from '@nestjs/common';
 import { AccountData } from '../platform/access/index.js';
 import { isDuplicate } from '../platform/database/failures.js';
 import { AppError } from '../platform/http/errors/errors.js';
-import type { Notice } from './mail-texts.js';
-import { AccountChanges } from './account-changes.js';
+import { AccountChanges, accountPath } from './account-changes.js';
 import type { Account } from './account.entity.js';
+import { AccountMails } from './account-mails.js';
+import { noSuchAccount } from './account-search.js';
 import { AccountsService } from './accounts.service.js';
 import { normalizeNewEmail } from './email-address.js';
 
-/**
- * Administration of accounts by commands; over HTTP, it is `ManagedAccounts`. Accounts are named by their e-mail; an
- * unknown one is an AppError `NOT_FOUND`.
- */
+export const OWN_ACCOUNT = 'Another superuser must do this to your account';
+export const LAST_SUPERUSER = 'The last active superuser must stay active';
+export const SUPERUSER_IS_STAFF = 'A superuser is always staff';
+
+type Rights = Pick<Account, 'isActive' | 'isStaff'>;
+
+/** What others do to an account: superusers over HTTP (`ManagedAccounts`), and operators by commands, by the same rules. */
 @Injectable()
 export class AccountAdmin {
   constructor(
     private readonly accounts: AccountsService,
     private readonly changes: AccountChanges,
+    private readonly mails: AccountMails,
     private readonly data: AccountData,
   ) {}
 
+  /** @throws AppError `NOT_FOUND` */
   async find(email: string): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
-    if (!account) throw notFound(email);
+    if (!account) throw new AppError('NOT_FOUND', `There is no account ${email}`);
     return account;
   }
 
-  /** Deactivating an account ends its logins and API keys. */
-  setActive(email: string, active: boolean): Promise<Account> {
-    return this.change(email, async (account) => {
-      await this.accounts.setRights(account.id, { isActive: active });
-      if (!active) await this.data.revoke(account);
-      return Object.assign(account, { isActive: active });
+  /**
+   * Sets whether an account may log in, and whether it is staff. Its logins end with a change, so that no token keeps the
+   * former role; its API keys with a deactivation.
+   *
+   * @throws AppError `CONFLICT` for the last active superuser, and for one who would not be staff
+   */
+  async setRights(seen: Account, changed: Partial<Rights>): Promise<Account> {
+    const isSame = (account: Account): boolean =>
+      account.isActive === (changed.isActive ?? account.isActive) &&
+      account.isStaff === (changed.isStaff ?? account.isStaff);
+    if (isSame(seen)) return seen;
+    const traces = { ...tracesOf(seen), security: ['account_changed'] } as const;
+    return this.changes.run(seen.id, traces, async (account) => {
+      const rights = { isActive: account.isActive, isStaff: account.isStaff, ...changed };
+      if (account.isSuperuser && !rights.isStaff) throw new AppError('CONFLICT', SUPERUSER_IS_STAFF);
+      const isDeactivated = account.isActive && !rights.isActive;
+      if (isDeactivated) await this.requireAnotherSuperuser(account);
+      await this.accounts.setRights(account.id, rights);
+      if (isDeactivated) await this.data.revoke(account);
+      else if (rights.isStaff !== account.isStaff) await this.data.endLogins(account);
+      await this.mails.notify(account, isDeactivated ? 'deactivated' : 'rights-changed');
+      return Object.assign(account, rights);
     });
   }
 
-  setStaff(email: string, staff: boolean): Promise<Account> {
-    return this.change(email, async (account) => {
-      await this.accounts.setRights(account.id, { isStaff: staff });
-      return Object.assign(account, { isStaff: staff });
+  /** Ends every login of an account. */
+  endLogins(seen: Account): Promise<void> {
+    const traces = { ...tracesOf(seen), security: ['logins_ended'] } as const;
+    return this.changes.run(seen.id, traces, (account) => this.data.endLogins(account));
+  }
+
+  /** Takes the second factor and the passkeys of a person away who has lost them, and ends the logins. */
+  resetFactors(seen: Account): Promise<void> {
+    const traces = { ...tracesOf(seen), security: ['account_changed', 'second factor reset'] } as const;
+    return this.changes.run(seen.id, traces, async (account) => {
+      await this.data.resetFactors(account);
+      await this.data.endLogins(account);
     });
   }
 
-  async verifyEmail(email: string): Promise<Account> {
-    await this.change(email, (account) => this.accounts.markVerified(account, { byOwner: true }));
-    return this.find(email);
+  /** Records that somebody has seen that the address is its owner's. */
+  verifyEmail(seen: Account): Promise<void> {
+    return this.changes.run(seen.id, tracesOf(seen), (account) =>
+      this.accounts.markVerified(account, { byOwner: true }),
+    );
   }
 
-  /** Changes the address of an account; the new one counts as verified. */
-  async changeEmail(email: string, newEmail: string): Promise<Account> {
-    // Before the address is checked.
-    await this.find(email);
+  /** Changes the address of an account; the new one counts as verified. @throws AppError `VALIDATION_ERROR`, `CONFLICT` */
+  async changeEmail(seen: Account, newEmail: string): Promise<Account> {
     const address = normalizeNewEmail(newEmail);
     if (address === undefined) {
       throw new AppError(
@@ -59,10 +89,8 @@ export class AccountAdmin {
       );
     }
     try {
-      return await this.change(
-        email,
-        (account) => this.accounts.setEmail(account, address, { byOwner: true }),
-        'email-changed',
+      return await this.changes.run(seen.id, { ...tracesOf(seen), notice: 'email-changed' }, (account) =>
+        this.accounts.setEmail(account, address, { byOwner: true }),
       );
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -70,32 +98,21 @@ export class AccountAdmin {
     }
   }
 
-  /** Takes the second factor and all passkeys of an account away, for a person who has lost them. */
-  resetFactors(email: string): Promise<Account> {
-    return this.change(email, async (account) => {
-      await this.data.resetFactors(account);
-      return account;
-    });
-  }
-
-  /** Deletes an account and all personal data. */
-  delete(email: string): Promise<Account> {
-    return this.change(email, async (account) => {
+  /** Deletes an account and all personal data. @throws AppError `CONFLICT` for the last active superuser */
+  delete(seen: Account): Promise<void> {
+    const traces = { ...tracesOf(seen), security: ['account_changed', 'deleted'] } as const;
+    return this.changes.run(seen.id, traces, async (account) => {
+      await this.requireAnotherSuperuser(account);
       await this.accounts.remove(account);
-      return account;
     });
   }
 
-  /** @param work gets the account as it is now, locked */
-  private async change<T>(
-    email: string,
-    work: (account: Account) => Promise<T>,
-    notice?: Notice,
-  ): Promise<T> {
-    const { id } = await this.find(email);
-    const traces = { notice, subject: `account ${id}`, deleted: () => notFound(email) };
-    return this.changes.run(id, traces, work);
+  /** Of two superusers who deactivate each other at the same time, one stays. */
+  private async requireAnotherSuperuser({ id, isSuperuser, isActive }: Account): Promise<void> {
+    if (!isSuperuser || !isActive) return;
+    const superusers = await this.accounts.lockActiveSuperusers();
+    if (superusers.every((each) => each === id)) throw new AppError('CONFLICT', LAST_SUPERUSER);
   }
 }
 
-const notFound = (email: string): AppError => new AppError('NOT_FOUND', `There is no account ${email}`);
+const tracesOf = ({ id }: Account) => ({ subject: accountPath(id), deleted: noSuchAccount });

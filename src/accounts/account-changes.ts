@@ -8,6 +8,9 @@ import { type Account } from './account.entity.js';
 import { accountDeleted, AccountsService } from './accounts.service.js';
 import { AccountMails } from './account-mails.js';
 
+/** A security event, and what happened in a few words. */
+export type SecurityTrace = readonly [SecurityEvent, reason?: string];
+
 /** What a change records besides its rows. */
 interface Traces<T> {
   /** The mail that tells the owner of an account with a verified address, so that a thief is noticed. */
@@ -19,7 +22,7 @@ interface Traces<T> {
   /** The error if the account was deleted concurrently. */
   readonly deleted?: () => Error;
   /** Recorded after the commit. */
-  readonly security?: readonly [SecurityEvent, reason?: string];
+  readonly security?: SecurityTrace | undefined;
 }
 
 /** A change that gives the caller another way into the account. */
@@ -27,6 +30,9 @@ interface AccessTraces<T> extends Traces<T> {
   /** The error if the login of the caller has ended since the request was authenticated. */
   readonly loginEnded?: () => Error;
 }
+
+/** The path of an account, for the audit log. */
+export const accountPath = (id: number): string => `/auth/accounts/${id}`;
 
 /** Changes what belongs to an account: in one transaction, with the account locked, its notice and its audit entry. */
 @Injectable()
@@ -46,22 +52,30 @@ export class AccountChanges {
    */
   async run<T>(accountId: number, traces: Traces<T>, work: (account: Account) => Promise<T>): Promise<T> {
     const { notice, subject, actor, deleted = accountDeleted, security } = traces;
-    const result = await this.transactions.run(async () => {
+    return this.transactions.run(async () => {
       const account = await this.accounts.lock(accountId);
       if (!account) throw deleted();
       const changed = await work(account);
-      if (notice !== undefined) await this.mails.notify(account, notice);
+      await this.report(account, { notice, security });
       await this.changes.record({
         ...(subject !== undefined && { subject: typeof subject === 'string' ? subject : subject(changed) }),
         ...(actor !== undefined && { actor }),
       });
       return changed;
     });
-    if (security) {
-      const [event, reason] = security;
-      this.security.record(event, { accountId, ...(reason !== undefined && { reason }) });
-    }
-    return result;
+  }
+
+  /** Reports a part of a change in its unit of work: to the owner, and as a security event after the commit. */
+  async report(
+    account: Account,
+    { notice, security }: Pick<Traces<never>, 'notice' | 'security'>,
+  ): Promise<void> {
+    if (notice !== undefined) await this.mails.notify(account, notice);
+    if (security === undefined) return;
+    const [event, reason] = security;
+    this.transactions.onCommit(() =>
+      this.security.record(event, { accountId: account.id, ...(reason !== undefined && { reason }) }),
+    );
   }
 
   /**

@@ -262,7 +262,7 @@ export class AccountsService {
       lastLoginAt: null,
     });
     await this.accounts.insert(account);
-    await this.changes.record({ subject: `account ${account.id}`, actor: account.id });
+    await this.changes.record({ subject: `/auth/accounts/${account.id}`, actor: account.id });
     return account;
   }
 }

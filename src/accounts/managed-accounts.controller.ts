@@ -31,11 +31,12 @@ import { requestOf } from '../platform/http/request-of.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { Id } from '../platform/http/validation/id.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
+import { LAST_SUPERUSER, OWN_ACCOUNT, SUPERUSER_IS_STAFF } from './account-admin.js';
 import { ManageAccountInput } from './account.input.js';
 import { AccountSearch, ListAccountsQuery, NO_SUCH_ACCOUNT } from './account-search.js';
 import { AccountDetailsView, AccountView, toAccountDetailsView, toAccountView } from './account.view.js';
 import { AuthRoutes } from './auth-routes.js';
-import { LAST_SUPERUSER, ManagedAccounts, OWN_ACCOUNT, SUPERUSER_IS_STAFF } from './managed-accounts.js';
+import { ManagedAccounts } from './managed-accounts.js';
 
 const NEEDS_RECENT = 'Needs a login that is at most 5 minutes old, or the password of the caller.';
 

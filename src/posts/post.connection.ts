@@ -52,7 +52,8 @@ export class PostsArgs extends ConnectionArgs {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Only posts whose title or content contains this text, in any letter case; more than 1,000 characters match nothing.',
+    description:
+      'Only posts whose title or content contains this text, in any letter case; more than 1,000 characters match nothing.',
   })
   q?: string | null;
 

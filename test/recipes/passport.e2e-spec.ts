@@ -364,6 +364,7 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
     expect(await api.get('/v1/roles/anyone', bearer(bob.access))).toHaveStatus(200);
 
     await api.accounts.admin().setStaff('bob@example.com', true);
+    bob = await api.accounts.login('bob@example.com');
     expect(await api.get('/v1/roles/admin', bearer(bob.access))).toHaveStatus(200);
   });
 

@@ -99,15 +99,29 @@ export class TestApi {
       await this.rows.execute('ALTER TABLE accounts RENAME TO gone');
     },
     /** Sets a password, as the account command does. */
-    setPassword: (email: string, password: string): Promise<unknown> =>
-      this.app.get(PasswordChanges).set(email, password),
+    setPassword: async (email: string, password: string): Promise<void> =>
+      this.app.get(PasswordChanges).set(await this.app.get(AccountAdmin).find(email), password),
     /** Makes an account a superuser, which only the account command can do. */
     makeSuperuser: async (email: string): Promise<void> => {
       const accounts = this.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
       await accounts.update({ email }, { isStaff: true, isSuperuser: true });
     },
-    /** The service behind the account command. */
-    admin: (): AccountAdmin => this.app.get(AccountAdmin),
+    /** What the account command does. */
+    admin: () => {
+      const admin = this.app.get(AccountAdmin);
+      const to =
+        <Parameter, T>(act: (account: Account, parameter: Parameter) => Promise<T>) =>
+        async (email: string, parameter: Parameter): Promise<T> =>
+          act(await admin.find(email), parameter);
+      return {
+        setActive: to((account, isActive: boolean) => admin.setRights(account, { isActive })),
+        setStaff: to((account, isStaff: boolean) => admin.setRights(account, { isStaff })),
+        verifyEmail: to((account, _: void) => admin.verifyEmail(account)),
+        changeEmail: to((account, email: string) => admin.changeEmail(account, email)),
+        delete: to((account, _: void) => admin.delete(account)),
+        find: (email: string) => admin.find(email),
+      };
+    },
   };
 
   constructor(

@@ -117,7 +117,11 @@ export class ApiKeysService {
   /** @param id as in the path */
   async remove({ id: accountId }: Account, id: string): Promise<void> {
     const keyId = idOrUnknown(id);
-    const traces = { notice: 'api-key-removed', subject: `/auth/api-keys/${keyId}` } as const;
+    const traces = {
+      notice: 'api-key-removed',
+      subject: `/auth/api-keys/${keyId}`,
+      security: ['api_key_removed'],
+    } as const;
     await this.changes.run(accountId, traces, async () => {
       const { affected } = await this.keys.delete({ id: keyId, accountId });
       if (affected !== 1) throw new AppError('NOT_FOUND', NO_SUCH_KEY);

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
-import { AccountMails } from '../../accounts/account-mails.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { LoginModule } from '../login/login.module.js';
 import { PasswordModule } from '../password/password.module.js';
@@ -22,9 +22,10 @@ import { WebAuthn } from './webauthn.js';
   exports: [PasskeyLogins],
 })
 export class PasskeyModule {
-  constructor(data: AccountData, passkeys: PasskeysService, mails: AccountMails) {
+  constructor(data: AccountData, passkeys: PasskeysService, changes: AccountChanges) {
     const remove = async (account: Account, which: { onlyUnconfirmed: boolean }) => {
-      if (await passkeys.removeAll(account, which)) await mails.notify(account, 'passkey-removed');
+      if (!(await passkeys.removeAll(account, which))) return;
+      await changes.report(account, { notice: 'passkey-removed', security: ['passkey_changed', 'removed'] });
     };
     data.register({
       tables: ['passkeys'],

@@ -69,7 +69,7 @@ export class PasskeysService {
     const traces = {
       notice: 'passkey-added',
       subject: pathOf,
-      security: ['factor_changed', 'passkey added'],
+      security: ['passkey_changed', 'added'],
     } as const;
     try {
       return await this.changes.addAccess(caller, traces, async (owner) => {
@@ -89,7 +89,7 @@ export class PasskeysService {
     const traces = {
       notice: 'passkey-removed',
       subject: pathOf,
-      security: ['factor_changed', 'passkey removed'],
+      security: ['passkey_changed', 'removed'],
     } as const;
     await this.changes.run(caller.account.id, traces, async (account) => {
       const passkey = await this.passkeys.findOneBy({ id: idOrUnknown(id), accountId: account.id });

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountData, type Principal, RecentLogins } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import { AccountChanges } from '../../accounts/account-changes.js';
+import { AccountChanges, accountPath } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import type { ChangePasswordInput } from './password.input.js';
@@ -24,22 +23,19 @@ export class PasswordChanges {
     const { account, sid } = caller;
     await this.recent.checkPassword(caller, input.old_password, client);
     const hash = await this.policy.hash('new_password', input.new_password, account, client.address);
-    await this.changes.run(account.id, { notice: 'password-changed' }, () =>
-      this.accounts.setPassword(account, hash, sid),
-    );
+    await this.changes.run(account.id, PASSWORD_CHANGED, () => this.accounts.setPassword(account, hash, sid));
   }
 
-  /** Sets a password for an operator, and ends all logins. */
-  async set(email: string, password: string): Promise<Account> {
-    const seen = await this.accounts.findByEmail(email);
-    if (!seen) throw new AppError('NOT_FOUND', `There is no account ${email}`);
-    const { id } = seen;
+  /** Sets a password for an operator, and ends all logins and API keys. */
+  async set(seen: Account, password: string): Promise<void> {
     const hash = await this.policy.hash('password', password, seen);
-    const traces = { notice: 'password-changed', subject: `account ${id}` } as const;
-    await this.changes.run(id, traces, async (account) => {
+    const traces = { ...PASSWORD_CHANGED, subject: accountPath(seen.id) };
+    await this.changes.run(seen.id, traces, async (account) => {
       await this.accounts.setPassword(account, hash);
       await this.data.revoke(account);
     });
-    return seen;
   }
 }
+
+/** What a change of a password records. */
+export const PASSWORD_CHANGED = { notice: 'password-changed', security: ['password_changed'] } as const;

@@ -9,6 +9,7 @@ import * as texts from '../../accounts/mail-texts.js';
 import { invalidCode, MailTokens } from '../../accounts/mail-tokens.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { emailKey } from '../../accounts/email-address.js';
+import { PASSWORD_CHANGED } from './password-changes.js';
 import { PasswordPolicy } from './password-policy.js';
 import type { ConfirmResetInput } from './password.input.js';
 
@@ -64,16 +65,12 @@ export class PasswordResets {
       await this.accounts.findOne(id),
       address,
     );
-    await this.changes.run(
-      id,
-      { notice: 'password-changed', actor: id, deleted: invalidCode },
-      async (account) => {
-        await this.tokens.use(found, account);
-        await this.accounts.resetPassword(account, hash);
-        // The reset has verified the address, so that the notice is sent to it.
-        account.isEmailVerified = true;
-      },
-    );
+    await this.changes.run(id, { ...PASSWORD_CHANGED, actor: id, deleted: invalidCode }, async (account) => {
+      await this.tokens.use(found, account);
+      await this.accounts.resetPassword(account, hash);
+      // The reset has verified the address, so that the notice is sent to it.
+      account.isEmailVerified = true;
+    });
   }
 
   private async compose({ email }: MailData, attempt: MailAttempt) {

@@ -13,6 +13,10 @@ import { emailNotVerified } from '../login/login-steps.js';
 import { LoginsService } from '../login/logins.service.js';
 import { SocialIdentity } from './social-identity.entity.js';
 
+/** The maximum number of identities of an account. */
+const MAX_IDENTITIES = 50;
+
+export const TOO_MANY_IDENTITIES = `An account has at most ${MAX_IDENTITIES} identities; remove one first`;
 export const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';
 export const NO_SUCH_IDENTITY = 'Your account has no identity with this id';
 
@@ -40,9 +44,19 @@ export class IdentitiesService {
     return this.identities.findOne({ where: { provider, subject }, relations: { account: true } });
   }
 
-  /** @throws an error for which {@link isDuplicate} is true, when an account has the identity already */
-  async add(accountId: number, provider: string, subject: string): Promise<void> {
-    await this.identities.insert({ accountId, provider, subject, createdAt: this.clock.now() });
+  /**
+   * @param account locked
+   * @throws an error for which {@link isDuplicate} is true, when an account has the identity already; AppError `CONFLICT`
+   * when the account has too many others
+   */
+  async add({ id: accountId }: Account, provider: string, subject: string): Promise<void> {
+    const identity = { accountId, provider, subject };
+    if (
+      (await this.count({ id: accountId })) >= MAX_IDENTITIES &&
+      !(await this.identities.existsBy(identity))
+    )
+      throw new AppError('CONFLICT', TOO_MANY_IDENTITIES);
+    await this.identities.insert({ ...identity, createdAt: this.clock.now() });
   }
 
   /** @param start starts the flow at the provider for the login of the caller */
@@ -70,12 +84,17 @@ export class IdentitiesService {
   async link(sid: string, provider: string, subject: string): Promise<SocialIdentity> {
     const accountId = await this.logins.ownerOf(sid);
     if (accountId === undefined) throw loginEnded();
-    const traces = { notice: 'identity-added', actor: accountId, loginEnded } as const;
+    const traces = {
+      notice: 'identity-added',
+      actor: accountId,
+      loginEnded,
+      security: ['identity_changed', 'added'],
+    } as const;
     try {
       await this.changes.addAccess({ account: { id: accountId }, sid }, traces, async (account) => {
         // The person may have lost the address, or never have owned it.
         if (!account.isEmailVerified) throw emailNotVerified();
-        await this.add(accountId, provider, subject);
+        await this.add(account, provider, subject);
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -89,7 +108,11 @@ export class IdentitiesService {
   async unlink(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
     await this.recent.require(caller, input, client);
     const identityId = idOrUnknown(id);
-    const traces = { notice: 'identity-removed', subject: `/auth/identities/${identityId}` } as const;
+    const traces = {
+      notice: 'identity-removed',
+      subject: `/auth/identities/${identityId}`,
+      security: ['identity_changed', 'removed'],
+    } as const;
     await this.changes.run(caller.account.id, traces, async (account) => {
       if (!(await this.identities.existsBy({ id: identityId, accountId: account.id })))
         throw new AppError('NOT_FOUND', NO_SUCH_IDENTITY);

@@ -5,7 +5,7 @@ import { isStorable } from '../../platform/http/validation/text.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Config } from '../../platform/config/config.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { AccountMails } from '../../accounts/account-mails.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { emailKey, isSameEmail, normalizeNewEmail } from '../../accounts/email-address.js';
@@ -34,7 +34,7 @@ export class SocialAccounts {
     private readonly identities: IdentitiesService,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
-    private readonly mails: AccountMails,
+    private readonly changes: AccountChanges,
     private readonly security: SecurityEvents,
     private readonly config: Config,
   ) {}
@@ -63,8 +63,9 @@ export class SocialAccounts {
           const account = owner
             ? await this.lock(owner)
             : await this.accounts.createWithoutPassword(email, nameOf(profile.name, email));
-          await this.identities.add(account.id, provider, profile.subject);
-          if (owner) await this.mails.notify(account, 'identity-added');
+          await this.identities.add(account, provider, profile.subject);
+          const security = ['identity_changed', 'added'] as const;
+          await this.changes.report(account, { security, ...(owner && { notice: 'identity-added' }) });
           return account;
         });
       } catch (error) {

@@ -34,7 +34,7 @@ import { FlowCookie, WRONG_FLOW } from './login-flows.js';
 import { ExchangeInput, StartSocialLoginQuery } from './social.input.js';
 import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
-import { LINKED_ELSEWHERE } from './identities.service.js';
+import { LINKED_ELSEWHERE, TOO_MANY_IDENTITIES } from './identities.service.js';
 
 const PROVIDER_ERRORS = {
   NOT_FOUND: 'Provider not found',
@@ -103,7 +103,7 @@ export class SocialController {
     ...PROVIDER_ERRORS,
     MALFORMED_REQUEST: WRONG_FLOW,
     UNAUTHENTICATED: 'The provider rejected the login',
-    CONFLICT: [UNVERIFIED_OWNER, SIMILAR_EMAIL, LINKED_ELSEWHERE],
+    CONFLICT: [UNVERIFIED_OWNER, SIMILAR_EMAIL, LINKED_ELSEWHERE, TOO_MANY_IDENTITIES],
     FORBIDDEN: [EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED],
     VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })

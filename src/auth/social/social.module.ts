@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
-import { AccountMails } from '../../accounts/account-mails.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsModule } from '../../accounts/accounts.module.js';
 import { LoginModule } from '../login/login.module.js';
@@ -33,10 +33,14 @@ import { SocialService } from './social.service.js';
   exports: [IdentitiesService, LoginCodes],
 })
 export class SocialModule {
-  constructor(data: AccountData, identities: IdentitiesService, codes: LoginCodes, mails: AccountMails) {
+  constructor(data: AccountData, identities: IdentitiesService, codes: LoginCodes, changes: AccountChanges) {
     const removeUnconfirmed = async (account: Account) => {
       const which = { onlyUnconfirmed: account.isOwnerConfirmed };
-      if (await identities.removeAll(account, which)) await mails.notify(account, 'identity-removed');
+      if (!(await identities.removeAll(account, which))) return;
+      await changes.report(account, {
+        notice: 'identity-removed',
+        security: ['identity_changed', 'removed'],
+      });
     };
     data.register({
       tables: ['social_identities'],

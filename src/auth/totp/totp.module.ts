@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, RecentLogins } from '../../platform/access/index.js';
 import { EncryptedColumns, EncryptionModule } from '../../platform/encryption/index.js';
-import { AccountMails } from '../../accounts/account-mails.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { PasswordModule } from '../password/password.module.js';
 import { CodeChecks } from './code-checks.js';
@@ -25,10 +25,11 @@ export class TotpModule {
     columns: EncryptedColumns,
     factors: TotpFactors,
     checks: CodeChecks,
-    mails: AccountMails,
+    changes: AccountChanges,
   ) {
-    const remove = async (account: Account) => {
-      if (account.hasSecondFactor) await mails.notify(account, 'factor-removed');
+    const remove = async (account: Account, reason: string) => {
+      const security = ['factor_changed', reason] as const;
+      if (account.hasSecondFactor) await changes.report(account, { notice: 'factor-removed', security });
       await factors.remove(account.id);
     };
     data.register({
@@ -36,9 +37,10 @@ export class TotpModule {
       otherAccess: async ({ hasSecondFactor }) => (hasSecondFactor ? 1 : 0),
       onOwnerConfirmed: (account) => factors.markUnconfirmed(account),
       onReset: async (account) => {
-        if (!account.isOwnerConfirmed || (await factors.hasUnconfirmed(account))) await remove(account);
+        if (!account.isOwnerConfirmed || (await factors.hasUnconfirmed(account)))
+          await remove(account, 'removed by a reset of the password');
       },
-      onDevicesLost: remove,
+      onDevicesLost: (account) => remove(account, 'reset by staff'),
     });
     recent.register({
       code: (account, code, client) => checks.check(account, code, client, { work: async () => undefined }),

@@ -28,11 +28,11 @@ type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {
 
 /** `npm run account`: administration of accounts. */
 class AccountCommand {
-  readonly admin: AccountAdmin;
+  private readonly admin: AccountAdmin;
 
   constructor(
     private readonly context: INestApplicationContext,
-    private readonly flags: Flags,
+    readonly flags: Flags,
   ) {
     this.admin = this.get(AccountAdmin);
   }
@@ -62,32 +62,45 @@ class AccountCommand {
     console.error(`Page ${page} of ${Math.max(1, Math.ceil(total / limit))}, ${countOf(total, 'account')}`);
   }
 
-  async setStaff(email: string): Promise<void> {
-    const account = await this.admin.setStaff(email, !this.flags.remove);
-    printAccount(account.isStaff ? 'is staff' : 'is not staff any more', account);
+  async setRights(
+    email: string,
+    rights: { isActive: boolean } | { isStaff: boolean },
+    change: string,
+  ): Promise<void> {
+    printAccount(change, await this.admin.setRights(await this.admin.find(email), rights));
   }
 
   async resetPassword(email: string): Promise<void> {
-    const { admin } = this;
-    await admin.find(email);
-    const account = await this.get(PasswordChanges).set(email, await askForPassword());
+    const account = await this.admin.find(email);
+    await this.get(PasswordChanges).set(account, await askForPassword());
     printAccount('has a new password, and no logins', account);
   }
 
+  async verifyEmail(email: string): Promise<void> {
+    const account = await this.admin.find(email);
+    await this.admin.verifyEmail(account);
+    printAccount('is verified', account);
+  }
+
+  async changeEmail(email: string, newEmail: string): Promise<void> {
+    printAccount(`was ${email}`, await this.admin.changeEmail(await this.admin.find(email), newEmail));
+  }
+
   async delete(email: string): Promise<void> {
-    const { admin } = this;
-    const account = await admin.find(email);
+    const account = await this.admin.find(email);
     const question = `Delete ${account.email} (${account.id}) and all personal data permanently?`;
     await confirm(question, this.flags.yes ?? false);
-    printAccount('is deleted', await admin.delete(email));
+    await this.admin.delete(account);
+    printAccount('is deleted', account);
   }
 
   async resetFactors(named: string): Promise<void> {
     const { admin, flags } = this;
-    const { email, id } = await admin.find(named || (flags.email ?? (await askFor('E-mail', '--email'))));
-    const question = `Take the second factor and all passkeys of ${email} (${id}) away? A password alone can log in then.`;
+    const account = await admin.find(named || (flags.email ?? (await askFor('E-mail', '--email'))));
+    const question = `Take the second factor and all passkeys of ${account.email} (${account.id}) away? A password alone can log in then.`;
     await confirm(question, flags.yes ?? false);
-    printAccount('has no second factor and no passkeys any more', await admin.resetFactors(email));
+    await admin.resetFactors(account);
+    printAccount('has no second factor, no passkeys, and no logins', account);
   }
 
   async reencrypt(): Promise<void> {
@@ -136,25 +149,26 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   purge: { words: 0, run: (command) => command.purge() },
   activate: {
     words: 1,
-    run: async ({ admin }, email) => printAccount('is active', await admin.setActive(email, true)),
+    run: (command, email) => command.setRights(email, { isActive: true }, 'is active'),
   },
   deactivate: {
     words: 1,
-    run: async ({ admin }, email) =>
-      printAccount('is not active any more', await admin.setActive(email, false)),
+    run: (command, email) => command.setRights(email, { isActive: false }, 'is not active any more'),
   },
-  staff: { words: 1, run: (command, email) => command.setStaff(email) },
+  staff: {
+    words: 1,
+    run: (command, email) =>
+      command.flags.remove
+        ? command.setRights(email, { isStaff: false }, 'is not staff any more')
+        : command.setRights(email, { isStaff: true }, 'is staff'),
+  },
   show: { words: 1, isReading: true, run: (command, email) => command.show(email) },
   'reset-password': { words: 1, run: (command, email) => command.resetPassword(email) },
-  'verify-email': {
-    words: 1,
-    run: async ({ admin }, email) => printAccount('is verified', await admin.verifyEmail(email)),
-  },
+  'verify-email': { words: 1, run: (command, email) => command.verifyEmail(email) },
   delete: { words: 1, run: (command, email) => command.delete(email) },
   'change-email': {
     words: 2,
-    run: async ({ admin }, email, newEmail) =>
-      printAccount(`was ${email}`, await admin.changeEmail(email, newEmail)),
+    run: (command, email, newEmail) => command.changeEmail(email, newEmail),
   },
 };
 

@@ -15,7 +15,11 @@ export type SecurityEvent =
   | 'reset_requested'
   | 'factor_changed'
   | 'api_key_created'
+  | 'api_key_removed'
   | 'api_key_refused'
+  | 'passkey_changed'
+  | 'identity_changed'
+  | 'password_changed'
   | 'account_changed'
   | 'logins_ended';
 

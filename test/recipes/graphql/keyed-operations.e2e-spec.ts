@@ -133,10 +133,10 @@ describe.each(STORES)('KeyedOperations on %s', (store) => {
     const id = await create(key, { a: 1 });
     await create(key, { a: 1 });
     await overRest(key, { a: 1 });
-    await api.accounts.admin().setStaff('bob@example.com', true);
+    const staff = await api.accounts.logInNewStaff();
 
     const subject = `${TICKETS_PATH}/${id}`;
-    const { body } = await api.get(`/v1/audit?subject=${encodeURIComponent(subject)}`, bob);
+    const { body } = await api.get(`/v1/audit?subject=${encodeURIComponent(subject)}`, staff);
     expect(body.data.map(({ action }: any) => action)).toEqual(['mutation createTicket']);
     const events = await recordedEvents(api, 'ticket.created');
     expect(events.filter((event: any) => event.subject === subject)).toHaveLength(1);
