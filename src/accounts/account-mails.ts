@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../platform/database/transactions.js';
-import { networkOf } from '../platform/http/client.js';
+import { siteOf } from '../platform/http/client.js';
 import { type MailComposer, MailOutbox, MailQueue, MailSender } from '../platform/mail/index.js';
 import { type Account } from './account.entity.js';
 import { emailKey } from './email-address.js';
@@ -9,11 +9,16 @@ import { counterId, Counters, type Limit } from './counters.js';
 
 const MINUTE = 60_000;
 
-/** Of the mails of a group to an address. */
-const RECIPIENT: Limit = { interval: MINUTE, max: 20, period: 24 * 60 * MINUTE };
+const DAY = 24 * 60 * MINUTE;
 
-/** Of the mails that a client causes, to whatever address. */
-const CLIENT: Limit = { max: 100, period: 60 * MINUTE };
+/** Of the mails of a group to an address. */
+const RECIPIENT: Limit = { interval: MINUTE, max: 20, period: DAY };
+
+/** Of those, the mails that one network causes: it cannot use up the mails of the owner. */
+const SHARE: Limit = { max: RECIPIENT.max / 2, period: DAY };
+
+/** Of the mails that a network causes, to whatever address. */
+const NETWORK: Limit = { max: 100, period: 60 * MINUTE };
 
 /** Whom a mail is about: an account, or an address that may have none. */
 type Owner = Pick<Account, 'id'> | Pick<Account, 'email'>;
@@ -59,13 +64,29 @@ export class AccountMails {
    * @returns 0, or the seconds to wait
    */
   async take(group: string, email: string, client?: string): Promise<number> {
-    const byClient = client === undefined ? undefined : counterId('mails by', networkOf(client));
-    // The client first: beyond its limit, it must not take away the mails of others.
-    const untilClient = byClient === undefined ? 0 : await this.counters.take(byClient, CLIENT);
-    if (untilClient > 0) return untilClient;
-    const untilRecipient = await this.counters.take(counterId('mails to', group, emailKey(email)), RECIPIENT);
-    if (untilRecipient > 0 && byClient !== undefined) await this.counters.giveBack(byClient);
-    return untilRecipient;
+    const recipient = ['mails to', group, emailKey(email)] as const;
+    const network = client === undefined ? undefined : siteOf(client);
+    const limits: readonly (readonly [id: string, limit: Limit])[] = [
+      ...(network === undefined
+        ? []
+        : ([
+            [counterId('mails by', network), NETWORK],
+            [counterId(...recipient, network), SHARE],
+          ] as const)),
+      // Last: beyond its limits, a network must not take away the mails of others.
+      [counterId(...recipient), RECIPIENT],
+    ];
+    const taken: string[] = [];
+    for (const [id, limit] of limits) {
+      const seconds = await this.counters.take(id, limit);
+      if (seconds === 0) {
+        taken.push(id);
+        continue;
+      }
+      for (const each of taken) await this.counters.giveBack(each);
+      return seconds;
+    }
+    return 0;
   }
 
   /** Records a mail. Without a mail server, nothing is sent. @param data JSON, without secrets */

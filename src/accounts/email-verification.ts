@@ -16,7 +16,7 @@ export const ALREADY_VERIFIED = 'The e-mail address is already verified';
 export const MAY_BE_ANOTHERS =
   'The account already has a passkey, a second factor, an API key or an identity, which may be of somebody else who registered your address. Send its password as well, or reset the password, which removes them';
 export const MAIL_LIMIT =
-  'A mail was sent less than a minute ago, 20 within a day, or 100 from your network within an hour; look for it, or wait';
+  'A mail was sent less than a minute ago, 20 within a day, or your network has requested 10 of them, or 100 within an hour; look for it, or wait';
 
 const PURPOSE = 'verify-email';
 
