@@ -118,9 +118,10 @@ export class AccountSearch {
       parameters['isStaff'] = is_staff ? 1 : 0;
     }
     if (q) {
-      // Without `LIKE`, whose letter case and limits differ. An earlier version has stored no folded name.
-      conditions.push(`(replace(email_key, :email, '') <> email_key
-        OR replace(coalesce(name_folded, lower(name)), :name, '') <> coalesce(name_folded, lower(name)))`);
+      // Without `LIKE`, whose letter case and limits differ.
+      conditions.push(
+        `(replace(email_key, :email, '') <> email_key OR replace(name_folded, :name, '') <> name_folded)`,
+      );
       Object.assign(parameters, { email: emailKey(q), name: caseFold(q) });
     }
     return [conditions.join(' AND '), parameters];

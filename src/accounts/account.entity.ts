@@ -36,9 +36,9 @@ export class Account {
   @TextColumn('name')
   name!: string;
 
-  /** The name as `caseFold` writes it; null if an earlier version has stored it. */
-  @HiddenColumn('name_folded', { nullable: true })
-  nameFolded?: string | null;
+  /** The name as `caseFold` writes it. */
+  @HiddenColumn('name_folded')
+  nameFolded?: string;
 
   @TextColumn('phone')
   phone!: string;

@@ -86,8 +86,7 @@ export class Passwords {
   }
 
   /**
-   * Whether the password matches the hash, or the text as it was sent does: earlier versions hashed that. Without a
-   * hash it returns false, after the same time.
+   * Whether the password matches the hash. Without a hash it returns false, after the same time.
    *
    * @param first runs right before the comparison, and prevents it by throwing
    */
@@ -100,21 +99,14 @@ export class Passwords {
     return this.queue.run('login', networkAt(address), async () => {
       await first();
       // Comparing an empty password, which no account has, takes as long as comparing another one.
-      const text = isTooLong(password) ? '' : password;
-      const prepared = preparePassword(text);
-      if (await argon2.verify(hash, prepared)) return true;
-      return prepared !== text && argon2.verify(hash, text);
+      return argon2.verify(hash, isTooLong(password) ? '' : preparePassword(password));
     });
   }
 
-  /** A new hash, if the given one was made with weaker parameters, or of the text as it was sent. */
+  /** A new hash, if the given one was made with weaker parameters. */
   async renew(password: string, hash: string): Promise<string | undefined> {
-    const prepared = preparePassword(password);
-    const mayBeCurrent = !argon2.needsRehash(hash, this.cost);
-    if (mayBeCurrent && prepared === password) return undefined;
-    return this.queue.run('login', undefined, async () =>
-      mayBeCurrent && (await argon2.verify(hash, prepared)) ? undefined : argon2.hash(prepared, this.cost),
-    );
+    if (!argon2.needsRehash(hash, this.cost)) return undefined;
+    return this.queue.run('login', undefined, () => argon2.hash(preparePassword(password), this.cost));
   }
 }
 

@@ -30,8 +30,6 @@ const TIMEOUTS = {
 /** How many mails the folder for development keeps: the newest. */
 const FILES = 100;
 
-const DATED = /^\d{4}-\d{2}-\d{2}T.*\.eml$/;
-
 type Mail = SendMailOptions & { readonly messageId: string } & Pick<MailMessage, 'text' | 'html'>;
 
 /** @param link the target of the mail's link */
@@ -95,8 +93,7 @@ export class MailTransport {
       // Programs that watch the folder never see a partial file.
       await writeFile(`${file}.tmp`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.tmp`, file);
-      // Those of earlier versions have no time in their names.
-      const names = (await readdir(mail.directory)).filter((name) => DATED.test(name)).toSorted();
+      const names = (await readdir(mail.directory)).filter((name) => name.endsWith('.eml')).toSorted();
       for (const old of names.slice(0, -FILES)) await rm(join(mail.directory, old), { force: true });
       // The file has the token as well; in production, there is no folder for mails.
       this.logger.log(`A mail was written to ${file}${link === undefined ? '' : `; its link is ${link}`}`);

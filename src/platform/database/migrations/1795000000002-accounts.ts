@@ -16,6 +16,7 @@ export class Accounts1795000000002 implements MigrationInterface {
         email ${text} NOT NULL,
         email_key ${text} NOT NULL,
         name ${text} NOT NULL,
+        name_folded ${text} NOT NULL,
         phone ${text} NOT NULL,
         password_hash ${text} NOT NULL,
         password_changed_at ${timestamp} NOT NULL,
@@ -26,7 +27,8 @@ export class Accounts1795000000002 implements MigrationInterface {
         is_owner_confirmed ${boolean} NOT NULL DEFAULT ${no},
         has_second_factor ${boolean} NOT NULL DEFAULT ${no},
         date_joined ${timestamp} NOT NULL,
-        verify_until ${timestamp}
+        verify_until ${timestamp},
+        last_login_at ${timestamp}
       )`);
     await runner.query('CREATE UNIQUE INDEX accounts_email_key ON accounts (email_key)');
     await runner.query('CREATE INDEX accounts_verify_until ON accounts (verify_until)');
