@@ -14,7 +14,6 @@ const USAGE = `Usage: npm run account -- <command>
   verify-email <e-mail>        marks the e-mail as verified: you have seen that it is its owner's
   change-email <e-mail> <new>  moves an account to another address, which counts as verified
   delete <e-mail>              deletes an account and all personal data permanently, after a question
-  reencrypt                    encrypts all stored secrets with the current ENCRYPTION_KEY
   purge                        deletes expired logins, tokens, records and entries of the audit log, as the service does
   --yes                        answers questions with yes
   --help                       this text`;

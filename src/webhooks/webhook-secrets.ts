@@ -24,7 +24,13 @@ interface ReplacedSecret {
 /** The columns of the secrets, which statements must select. */
 export const SECRETS = { id: true, secret: true, replacedSecrets: true } as const;
 
-export type Secrets = Required<Pick<Webhook, 'secret' | 'replacedSecrets'>>;
+export type Secrets = Required<Pick<Webhook, 'id' | 'secret' | 'replacedSecrets'>>;
+
+/** A new secret, and the columns to store. */
+interface NewSecret {
+  readonly secret: string;
+  readonly columns: Omit<Secrets, 'id'>;
+}
 
 const SECRET_COLUMNS = ['secret', 'replaced_secrets'] as const;
 
@@ -35,42 +41,44 @@ type SecretColumn = (typeof SECRET_COLUMNS)[number];
 export class WebhookSecrets {
   constructor(
     private readonly encryption: Encryption,
-    columns: EncryptedColumns,
+    private readonly columns: EncryptedColumns,
   ) {
-    columns.register('webhooks', SECRET_COLUMNS);
+    for (const column of SECRET_COLUMNS) columns.register('webhooks', column);
   }
 
-  first(): Secrets {
-    return { secret: this.encrypt('secret', newSecret()), replacedSecrets: null };
-  }
-
-  current({ secret }: Secrets): string {
-    return this.decrypt('secret', secret);
+  first(): NewSecret {
+    return this.create(null);
   }
 
   /** The secrets that sign deliveries at `now`, the current one first. */
-  signing(webhook: Secrets, now: Date): string[] {
-    return [this.current(webhook), ...this.replaced(webhook, now).map(({ secret }) => secret)];
+  async signing(webhook: Secrets, now: Date): Promise<string[]> {
+    const replaced = await this.replaced(webhook, now);
+    return [await this.current(webhook), ...replaced.map(({ secret }) => secret)];
   }
 
-  /**
-   * Returns the columns to store after a rotation: a new secret, and the replaced secrets that still sign.
-   */
-  rotate(webhook: Secrets, now: Date): Secrets {
-    const replaced = this.replaced(webhook, now);
+  /** A new secret; the replaced ones that still sign are kept. @throws AppError `CONFLICT` after too many rotations */
+  async rotate(webhook: Secrets, now: Date): Promise<NewSecret> {
+    const replaced = await this.replaced(webhook, now);
     if (replaced.length >= MAX_REPLACED) throw new AppError('CONFLICT', TOO_MANY_ROTATIONS);
     const until = new Date(now.getTime() + ROTATION).toISOString();
-    const all = [{ secret: this.current(webhook), until }, ...replaced];
-    return {
-      secret: this.encrypt('secret', newSecret()),
-      replacedSecrets: this.encrypt('replaced_secrets', JSON.stringify(all)),
-    };
+    const all = [{ secret: await this.current(webhook), until }, ...replaced];
+    return this.create(this.encrypt('replaced_secrets', JSON.stringify(all)));
+  }
+
+  private create(replacedSecrets: string | null): NewSecret {
+    const secret = PREFIX + randomBytes(32).toString('base64');
+    return { secret, columns: { secret: this.encrypt('secret', secret), replacedSecrets } };
+  }
+
+  private current(webhook: Secrets): Promise<string> {
+    return this.decrypt(webhook, 'secret', webhook.secret);
   }
 
   /** The replaced secrets that still sign at `now`, the most recently replaced first. */
-  private replaced({ replacedSecrets }: Secrets, now: Date): ReplacedSecret[] {
-    if (replacedSecrets === null) return [];
-    const all = JSON.parse(this.decrypt('replaced_secrets', replacedSecrets)) as ReplacedSecret[];
+  private async replaced(webhook: Secrets, now: Date): Promise<ReplacedSecret[]> {
+    if (webhook.replacedSecrets === null) return [];
+    const text = await this.decrypt(webhook, 'replaced_secrets', webhook.replacedSecrets);
+    const all = JSON.parse(text) as ReplacedSecret[];
     return all.filter(({ until }) => Date.parse(until) > now.getTime());
   }
 
@@ -78,9 +86,7 @@ export class WebhookSecrets {
     return this.encryption.encrypt(text, `webhooks.${column}`);
   }
 
-  private decrypt(column: SecretColumn, stored: string): string {
-    return this.encryption.decrypt(stored, `webhooks.${column}`);
+  private decrypt({ id }: Secrets, column: SecretColumn, stored: string): Promise<string> {
+    return this.columns.decrypt('webhooks', column, id, stored);
   }
 }
-
-const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');

@@ -54,14 +54,14 @@ export class WebhooksService {
       if ((await this.webhooks.count()) >= MAX_WEBHOOKS) {
         throw new AppError('CONFLICT', TOO_MANY);
       }
-      const secrets = this.secrets.first();
+      const { secret, columns } = this.secrets.first();
       const webhook = await this.webhooks.save(
         this.webhooks.create({
           url,
           types: [...new Set(types)],
           description: description ?? '',
           active: true,
-          ...secrets,
+          ...columns,
           afterPosition,
           failingSince: null,
           createdAt: now,
@@ -69,7 +69,7 @@ export class WebhooksService {
         }),
       );
       await this.changes.record({ subject: pathOf(webhook.id) });
-      return { webhook, secret: this.secrets.current(secrets) };
+      return { webhook, secret };
     });
   }
 
@@ -109,10 +109,10 @@ export class WebhooksService {
       await this.webhooks.update(id, { updatedAt: now });
       const webhook = await this.findOne(id);
       const former = await this.webhooks.findOneOrFail({ where: { id }, select: SECRETS });
-      const secrets = this.secrets.rotate(former as Secrets, now);
-      await this.webhooks.update(id, secrets);
+      const { secret, columns } = await this.secrets.rotate(former as Secrets, now);
+      await this.webhooks.update(id, columns);
       await this.changes.record({ subject: `${pathOf(id)}/rotate-secret` });
-      return { webhook, secret: this.secrets.current(secrets) };
+      return { webhook, secret };
     });
   }
 

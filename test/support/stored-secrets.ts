@@ -1,73 +1,100 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { startApi, startApiOn, type TestApi } from './api.js';
-import { runCommand } from './command.js';
 import { createStore, STORES } from './stores.js';
 
-const [FIRST, SECOND] = [randomBytes(32), randomBytes(32)];
+const KEY = randomBytes(32);
 const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(32)];
 
 /** An encrypted value: the algorithm, the format, the key and the text. */
-export const ENCRYPTED = /^\$aes-256-gcm\$v1\$[\da-f]{16}\$[\w-]+$/;
+const ENCRYPTED = /^\$aes-256-gcm\$v1\$([\da-f]{16})\$[\w-]+$/;
 
 /** The secrets of a module that are stored encrypted. */
 interface Secrets {
   /** Stores some. @returns one of them as text */
   readonly fill: (api: TestApi) => Promise<string>;
-  /** Does what needs the stored secrets, and changes none of them. */
+  /** Does what needs all stored secrets. */
   readonly use: (api: TestApi, secret: string) => Promise<unknown>;
-  /** Their values in the database. */
-  readonly stored: (api: TestApi) => Promise<string[]>;
-  readonly count: number;
-  /** Their columns, as a regular expression. */
-  readonly columns: string;
+  /** Does the same while they cannot be read. */
+  readonly fail: (api: TestApi) => Promise<unknown>;
+  readonly table: string;
+  readonly columns: readonly string[];
 }
 
 /** Tests that secrets are encrypted, and what happens to them when the keys change, on each database. */
-export function describeStoredSecrets(title: string, { fill, use, stored, count, columns }: Secrets): void {
+export function describeStoredSecrets(title: string, { fill, use, fail, table, columns }: Secrets): void {
+  const stored = async (api: TestApi): Promise<string[]> => {
+    const rows = await api.rows.all<Record<string, string>>(`SELECT ${columns.join(', ')} FROM ${table}`);
+    return rows.flatMap((row) => Object.values(row));
+  };
+  const keysOf = async (api: TestApi) =>
+    new Set((await stored(api)).map((value) => ENCRYPTED.exec(value)?.[1]));
+
   describe.each(STORES)(`${title} on %s`, (store) => {
-    it('are encrypted, go on working with the previous key, and a command brings them to the current one', async () => {
+    it('are encrypted, go on working with a former key, and are stored under the current one when they are used', async () => {
       const testStore = await createStore(store);
       let api = await startApiOn({ ...testStore.environment, JWT_SECRET: OLD });
       const secret = await fill(api);
-      const first = await stored(api);
-      expect(first).toHaveLength(count);
-      for (const value of first) expect(value).toMatch(ENCRYPTED);
-      expect(first.join()).not.toContain(secret);
+      const [derived, ...others] = await keysOf(api);
+      expect([derived, others]).toEqual([expect.any(String), []]);
+      expect((await stored(api)).join()).not.toContain(secret);
 
-      // From the derived key to one of its own, and to a second one.
-      api = await api.restart({ encryptionKey: FIRST });
+      const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+      api = await api.restart({ encryptionKey: KEY });
+      expect(warn.mock.calls).toEqual(
+        columns.map((column) => [
+          `1 of ${table}.${column} need the former key ${derived}: each is encrypted again when it is used`,
+        ]),
+      );
+      expect(await keysOf(api)).toEqual(new Set([derived]));
       await use(api, secret);
-      api = await api.restart({ encryptionKey: FIRST, jwtSecret: NEW, jwtSecretPrevious: OLD });
-      await use(api, secret);
-      await api.app.close();
-      const keys = {
-        ENCRYPTION_KEY: SECOND.toString('base64'),
-        ENCRYPTION_KEY_PREVIOUS: FIRST.toString('base64'),
-      };
-      const environment = { ...testStore.environment, JWT_SECRET: NEW, JWT_SECRET_PREVIOUS: OLD, ...keys };
-      for (const encrypted of [count, 0]) {
-        const { output } = await runCommand('account', ['reencrypt'], { environment });
-        const values = `${encrypted} ${encrypted === 1 ? 'value' : 'values'}`;
-        expect(output).toContain(`${values} encrypted with the current key`);
-      }
+      const [own, ...more] = await keysOf(api);
+      expect([own, more]).toEqual([expect.not.stringMatching(derived!), []]);
 
-      const { ENCRYPTION_KEY } = keys;
-      api = await startApiOn({ ...testStore.environment, JWT_SECRET: NEW, ENCRYPTION_KEY });
+      // The former key is not needed any more.
+      warn.mockClear();
+      api = await api.restart({ encryptionKey: KEY, jwtSecret: NEW });
+      expect(warn).not.toHaveBeenCalled();
       await use(api, secret);
+      // From a key of its own to the derived one, and to that of another secret.
+      api = await api.restart({ encryptionKey: undefined, encryptionKeyPrevious: KEY, jwtSecret: NEW });
+      await use(api, secret);
+      api = await api.restart({ encryptionKeyPrevious: undefined, jwtSecret: OLD, jwtSecretPrevious: NEW });
+      await use(api, secret);
+      expect(await keysOf(api)).toEqual(new Set([derived]));
+      warn.mockRestore();
       await api.app.close();
       await testStore.remove();
     });
 
-    it('stop the start when no key decrypts them, with a sentence that names the settings', async () => {
-      const api = await startApi(store, { JWT_SECRET: OLD });
+    it.each([
+      [
+        'no key decrypts them',
+        async () => undefined,
+        /^1 of \w+\.\w+ need the key [\da-f]{16}, which is not/,
+      ],
+      [
+        'they are not encrypted',
+        (api: TestApi) =>
+          api.rows.execute(
+            `UPDATE ${table} SET ${columns.map((column) => `${column} = 'JBSWY3DPEHPK3PXP'`).join(', ')}`,
+          ),
+        /^1 of \w+\.\w+ are not encrypted, so they are not used$/,
+      ],
+    ])('are an error with a sentence in the log when %s, and never used', async (_, change, sentence) => {
+      let api = await startApi(store, { JWT_SECRET: OLD });
       await fill(api);
+      await change(api);
+      const before = await stored(api);
+      const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+      api = await api.restart({ jwtSecret: NEW });
+      expect(error.mock.calls).toEqual(columns.map(() => [expect.stringMatching(sentence)]));
 
-      await expect(api.restart({ jwtSecret: NEW })).rejects.toThrow(
-        new RegExp(
-          `^ENCRYPTION_KEY and JWT_SECRET decrypt not all values of ${columns}: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS`,
-        ),
-      );
+      await fail(api);
+
+      expect(await stored(api)).toEqual(before);
+      error.mockRestore();
       await api.stop();
     });
   });

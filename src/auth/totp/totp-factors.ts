@@ -4,7 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
 import { type FindOptionsWhere, IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
 import { SERVICE } from '../../platform/config/package.js';
-import { Encryption } from '../../platform/encryption/index.js';
+import { EncryptedColumns, Encryption } from '../../platform/encryption/index.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
@@ -42,6 +42,7 @@ export class TotpFactors {
     private readonly secrets: OneTimeSecrets,
     private readonly accounts: AccountsService,
     private readonly encryption: Encryption,
+    private readonly columns: EncryptedColumns,
     private readonly clock: Clock,
   ) {}
 
@@ -134,7 +135,8 @@ export class TotpFactors {
   private async stepOf(code: string, where: FindOptionsWhere<TotpFactor>): Promise<number | undefined> {
     const factor = await this.factors.findOne({ where, select: { accountId: true, secret: true } });
     if (!factor) return undefined;
-    const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret!, PURPOSE), period: PERIOD });
+    const secret = await this.columns.decrypt('totp_factors', 'secret', factor.accountId, factor.secret!);
+    const totp = new TOTP({ secret, period: PERIOD });
     const timestamp = this.clock.now().getTime();
     // The library compares in constant time.
     const delta = totp.validate({ token: code.replaceAll(' ', ''), timestamp, window: WINDOW });

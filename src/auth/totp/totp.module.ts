@@ -45,6 +45,6 @@ export class TotpModule {
     recent.register({
       code: (account, code, client) => checks.check(account, code, client, { work: async () => undefined }),
     });
-    columns.register('totp_factors', ['secret'], 'account_id');
+    columns.register('totp_factors', 'secret', 'account_id');
   }
 }

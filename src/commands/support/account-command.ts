@@ -11,7 +11,6 @@ import { AccountSearch } from '../../accounts/account-search.js';
 import { IdentitiesService } from '../../auth/social/identities.service.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
-import { EncryptedColumns } from '../../platform/encryption/index.js';
 import { askFor, askForPassword, confirm } from './ask.js';
 import { rejectUsage } from './command-line.js';
 import { recordAsOperator } from './operator.js';
@@ -103,11 +102,6 @@ class AccountCommand {
     printAccount('has no second factor, no passkeys, and no logins', account);
   }
 
-  async reencrypt(): Promise<void> {
-    const count = await this.get(EncryptedColumns).reencrypt();
-    console.log(`${countOf(count, 'value')} encrypted with the current key`);
-  }
-
   async show(email: string): Promise<void> {
     const account = await this.admin.find(email);
     for (const [name, value] of Object.entries(instanceToPlain(account)))
@@ -143,7 +137,6 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   create: { words: 0, run: (command) => command.create({ superuser: false }) },
   'create-superuser': { words: 0, run: (command) => command.create({ superuser: true }) },
-  reencrypt: { words: 0, run: (command) => command.reencrypt() },
   'reset-mfa': { words: 1, mayAsk: true, run: (command, email) => command.resetFactors(email) },
   list: { words: 0, isReading: true, run: (command) => command.list() },
   purge: { words: 0, run: (command) => command.purge() },

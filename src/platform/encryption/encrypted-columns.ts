@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { ConfigError } from '../config/config-error.js';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Config } from '../config/config.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { Encryption, PREFIX_LENGTH } from './encryption.js';
@@ -7,76 +7,82 @@ import { Encryption, PREFIX_LENGTH } from './encryption.js';
 interface EncryptedColumn {
   readonly table: string;
   readonly column: string;
+  /** The column of the primary key. */
   readonly id: string;
 }
 
-const BATCH = 500;
-
 /** The columns with encrypted values; each module registers its own. */
 @Injectable()
-export class EncryptedColumns {
+export class EncryptedColumns implements OnApplicationBootstrap {
+  private readonly logger = new Logger('Encryption');
   private readonly columns: EncryptedColumn[] = [];
 
   constructor(
     private readonly encryption: Encryption,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
+    private readonly config: Config,
   ) {}
 
   /**
    * The purpose of the values in {@link Encryption.encrypt} is `table.column`.
    *
-   * @param names of a table and its columns, never text from outside
+   * @param names of a table and its column, never text from outside
    */
-  register(table: string, columns: readonly string[], id = 'id'): void {
-    this.columns.push(...columns.map((column) => ({ table, column, id })));
-  }
-
-  /** @throws ConfigError when stored values need a key that is not configured */
-  async check(): Promise<void> {
-    for (const { table, column } of this.columns) {
-      const prefixes = await this.queries.all<{ prefix: string }>(
-        `SELECT DISTINCT substr(${column}, 1, ${PREFIX_LENGTH}) AS prefix FROM ${table} WHERE ${column} IS NOT NULL`,
-        {},
-      );
-      if (prefixes.every(({ prefix }) => this.encryption.isReadable(prefix))) continue;
-      throw new ConfigError(
-        `ENCRYPTION_KEY and JWT_SECRET decrypt not all values of ${table}.${column}: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS to the key that encrypted them`,
-      );
-    }
+  register(table: string, column: string, id = 'id'): void {
+    this.columns.push({ table, column, id });
   }
 
   /**
-   * Encrypts all values with the current key, also those that are not encrypted yet. A value that changes meanwhile
-   * is encrypted by that change.
+   * Decrypts a value of a row. If a former key has encrypted it, it is stored again under the current one.
    *
-   * @returns the number of changed values
+   * @throws Error when no key decrypts it, or it is not encrypted
    */
-  async reencrypt(): Promise<number> {
-    let count = 0;
-    for (const column of this.columns) count += await this.reencryptColumn(column);
-    return count;
+  async decrypt(table: string, column: string, row: number, stored: string): Promise<string> {
+    const purpose = `${table}.${column}`;
+    const text = this.encryption.decrypt(stored, purpose);
+    if (!this.encryption.isCurrent(stored)) {
+      const { id } = this.columns.find((each) => each.table === table && each.column === column)!;
+      // Unless it has changed meanwhile.
+      await this.transactions.execute(
+        `UPDATE ${table} SET ${column} = :renewed WHERE ${id} = :row AND ${column} = :stored RETURNING ${id}`,
+        { renewed: this.encryption.encrypt(text, purpose), row, stored },
+      );
+    }
+    return text;
   }
 
-  private async reencryptColumn({ table, column, id }: EncryptedColumn): Promise<number> {
-    const purpose = `${table}.${column}`;
-    let count = 0;
-    for (let after = 0; ;) {
-      const rows = await this.queries.all<{ id: number; value: string }>(
-        `SELECT ${id} AS id, ${column} AS value FROM ${table}
-         WHERE ${id} > :after AND ${column} IS NOT NULL ORDER BY ${id} LIMIT ${BATCH}`,
-        { after },
-      );
-      for (const { id: row, value } of rows.filter((each) => !this.encryption.isCurrent(each.value))) {
-        const renewed = this.encryption.encrypt(this.encryption.decrypt(value, purpose), purpose);
-        const changed = await this.transactions.execute(
-          `UPDATE ${table} SET ${column} = :renewed WHERE ${id} = :row AND ${column} = :value RETURNING ${id}`,
-          { renewed, row, value },
+  /** Logs how many stored values still need a former key, and how many cannot be read. */
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.serves) return;
+    try {
+      for (const column of this.columns) await this.report(column);
+    } catch (error) {
+      // The database is away, or its schema is older.
+      this.logger.warn({ msg: 'The values that need a former key could not be counted', err: error });
+    }
+  }
+
+  private async report({ table, column }: EncryptedColumn): Promise<void> {
+    const groups = await this.queries.all<{ prefix: string; count: number }>(
+      `SELECT substr(${column}, 1, ${PREFIX_LENGTH}) AS prefix, count(*) AS count FROM ${table}
+       WHERE ${column} IS NOT NULL GROUP BY 1`,
+    );
+    const counts = new Map<string | undefined, number>();
+    for (const { prefix, count } of groups) {
+      const key = this.encryption.keyOf(prefix);
+      counts.set(key, (counts.get(key) ?? 0) + count);
+    }
+    for (const [key, count] of counts) {
+      const state = key === undefined ? 'plain' : this.encryption.stateOf(key);
+      const values = `${count} of ${table}.${column}`;
+      if (state === 'former')
+        this.logger.warn(`${values} need the former key ${key}: each is encrypted again when it is used`);
+      if (state === 'unknown')
+        this.logger.error(
+          `${values} need the key ${key}, which is not configured: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS`,
         );
-        count += changed.length;
-      }
-      if (rows.length < BATCH) return count;
-      after = rows.at(-1)!.id;
+      if (state === 'plain') this.logger.error(`${values} are not encrypted, so they are not used`);
     }
   }
 }

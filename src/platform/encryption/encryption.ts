@@ -6,6 +6,8 @@ import { ConfigError } from '../config/config-error.js';
 /** `v1`, the name of the key, and initialization vector, tag and text in base64url. */
 const STORED = /^\$aes-256-gcm\$v1\$(?<key>[\da-f]{16})\$(?<data>[\w-]+)$/;
 
+const PREFIX = /^\$aes-256-gcm\$v1\$([\da-f]{16})/;
+
 /** Of AES-GCM (NIST SP 800-38D), in bytes. */
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -15,7 +17,7 @@ export const PREFIX_LENGTH = '$aes-256-gcm$v1$'.length + 16;
 
 /**
  * Encrypts secrets that are stored and must be read back (AES-256-GCM). A stored value names its key, so that keys can
- * be replaced: `account -- reencrypt` brings all values to the current one.
+ * be replaced: `EncryptedColumns` stores a value again under the current one when it is used.
  */
 @Injectable()
 export class Encryption {
@@ -33,13 +35,16 @@ export class Encryption {
   }
 
   /**
-   * The text of a stored value. A value that was stored by a version without encryption is returned as it is.
+   * The text of a stored value.
    *
-   * @throws Error when no key decrypts it
+   * @throws Error when no key decrypts it, or it is not encrypted
    */
   decrypt(stored: string, purpose: string): string {
     const { key: name, data: encoded } = STORED.exec(stored)?.groups ?? {};
-    if (name === undefined || encoded === undefined) return stored;
+    if (name === undefined || encoded === undefined)
+      throw new Error(
+        `A value of ${purpose} is not encrypted, so it is not used: the service has not stored it`,
+      );
     const key = this.keys.get(name);
     if (!key)
       throw new ConfigError(
@@ -54,14 +59,19 @@ export class Encryption {
 
   /** Whether a value is encrypted with the current key. */
   isCurrent(stored: string): boolean {
-    const [name] = this.keys.keys();
-    return STORED.exec(stored)?.groups?.['key'] === name;
+    const key = this.keyOf(stored);
+    return key !== undefined && this.stateOf(key) === 'current';
   }
 
-  /** Whether a value with this beginning is not encrypted, or a configured key decrypts it. */
-  isReadable(prefix: string): boolean {
-    if (!prefix.startsWith('$aes-256-gcm$')) return true;
-    return this.keys.has(prefix.slice(-16));
+  /** The name of the key that has encrypted a value; `undefined` if none has. */
+  keyOf(prefix: string): string | undefined {
+    return PREFIX.exec(prefix)?.[1];
+  }
+
+  stateOf(key: string): 'current' | 'former' | 'unknown' {
+    const [current] = this.keys.keys();
+    if (key === current) return 'current';
+    return this.keys.has(key) ? 'former' : 'unknown';
   }
 
   /** By name, the current key first. Most commands need none, and run without the settings. */
