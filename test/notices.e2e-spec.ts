@@ -131,13 +131,17 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(await api.send({ method: 'POST', url: '/auth/email/resend/', headers: target })).toBeError(
       'RATE_LIMITED',
     );
-    for (let n = 1; n < 25; n++) {
-      api.moveClock(n * MINUTE);
-      expect(await ask(n < 13 ? '192.0.2.99' : '198.51.100.1')).toHaveStatus(202);
-      await settle();
-      if (n === 12) expect(sent()).toBe(10);
+    for (const [network, total] of [
+      ['192.0.2.99', 10],
+      ['198.51.100.1', 20],
+    ] as const) {
+      for (let n = 0; n < 12; n++) {
+        api.advanceClock(MINUTE);
+        expect(await ask(network)).toHaveStatus(202);
+        await settle();
+      }
+      expect(sent()).toBe(total);
     }
-    expect(sent()).toBe(20);
     const blocked = await api.send({ method: 'POST', url: '/auth/email/resend/', headers: target });
     expect(blocked).toBeError('RATE_LIMITED');
     expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(20 * 3600);

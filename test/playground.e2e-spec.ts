@@ -23,8 +23,6 @@ const OWN_EXAMPLES = [
   'mutation CreatePost { createPost }',
   'mutation UpdatePost { updatePost }',
   'mutation DeletePost { deletePost }',
-  'query Orders { orders order }',
-  'mutation CreateOrder { createOrder }',
   'subscription Events { events }',
 ];
 

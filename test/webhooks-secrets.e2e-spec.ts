@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { bearer, type TestApi } from './support/api.js';
 import { Receiver } from './support/receiver.js';
@@ -26,14 +26,15 @@ describeStoredSecrets('the stored secrets of webhooks', {
     return replaced;
   },
   /** Sends a test event, and verifies its signatures. */
-  use: async (api, replaced) => {
+  works: async (api, replaced) => {
     const before = receiver.delivered.length;
     await post(api, '/v1/webhooks/1/test');
     const { body, headers } = (await receiver.at('/', before + 1)).at(-1)!;
-    for (const secret of [replaced, current])
-      expect(new Webhook(secret).verify(body, headers as any)).toBeTruthy();
+    // It throws if no signature is of the secret.
+    for (const secret of [replaced, current]) new Webhook(secret).verify(body, headers as any);
+    return true;
   },
-  fail: async (api) => {
+  fails: async (api) => {
     const before = receiver.delivered.length;
     await post(api, '/v1/webhooks/1/test');
     const headers = await asStaff(api);
@@ -41,7 +42,7 @@ describeStoredSecrets('the stored secrets of webhooks', {
       const { data } = (await api.get('/v1/webhooks/1/deliveries', headers)).body;
       return /^A value of webhooks\.\w+ is /.test(data[0].error ?? '');
     });
-    expect(receiver.delivered).toHaveLength(before);
+    return receiver.delivered.length === before;
   },
   table: 'webhooks',
   columns: ['secret', 'replaced_secrets'],

@@ -160,44 +160,6 @@ mutation DeleteUser($id: ID!) {
     variables: '{\n  "id": ""\n}',
   },
   {
-    query: `# Creates an order, once for each key: run it twice.
-mutation CreateOrder($key: String!, $payload: JSON) {
-  createOrder(idempotencyKey: $key, payload: $payload) {
-    id
-    status
-    payload
-    createdAt
-  }
-}
-`,
-    variables: `{
-  "key": "${Date.now()}",
-  "payload": {
-    "item": "Tea",
-    "quantity": 2
-  }
-}`,
-  },
-  {
-    query: `# Orders, the newest first, and one of them.
-query Orders($id: ID!) {
-  orders(first: 5) {
-    totalCount
-    nodes {
-      id
-      payload
-      createdAt
-    }
-  }
-  order(id: $id) {
-    id
-    payload
-  }
-}
-`,
-    variables: '{\n  "id": "1"\n}',
-  },
-  {
     query: `# The logged-in account.
 query AsAccount {
   me {

@@ -9,7 +9,7 @@ import { accountDeleted, AccountsService } from './accounts.service.js';
 import { AccountMails } from './account-mails.js';
 
 /** A security event, and what happened in a few words. */
-export type SecurityTrace = readonly [SecurityEvent, reason?: string];
+type SecurityTrace = readonly [SecurityEvent, reason?: string];
 
 /** What a change records besides its rows. */
 interface Traces<T> {

@@ -31,6 +31,3 @@ export class Order {
   @VersionColumn({ default: 1 })
   version!: number;
 }
-
-/** An order with the size of its payload in bytes, instead of the payload. */
-export type OrderSummary = Omit<Order, 'payload'> & { readonly payloadBytes: number };

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, In, MoreThan, Repository, type SelectQueryBuilder } from 'typeorm';
+import { type FindOptionsWhere, In, MoreThan, Repository } from 'typeorm';
 import type { Account } from '../accounts/account.entity.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
-import { type Keyset, type KeysetRequest, positionParameters } from '../platform/http/pages/keyset.js';
 import type { Page } from '../platform/http/pages/page.js';
 import type { PageRequest } from '../platform/http/pages/page-request.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
@@ -12,7 +11,7 @@ import { Queries } from '../platform/database/queries.js';
 import type { Parameters } from '../platform/database/statement.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
-import { Order, type OrderSummary } from './order.entity.js';
+import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { type OrderView, toOrderView } from './order.view.js';
 
@@ -61,29 +60,10 @@ export class OrdersService {
     } while (batch.length === EXPORT_BATCH);
   }
 
-  /** Like {@link list}, after a position of {@link NEWEST_FIRST}, without payloads. */
-  listAfter({ after, limit }: KeysetRequest, reader: OrderReader): Promise<OrderSummary[]> {
-    const query = this.orders.createQueryBuilder('o').where(visibleTo(reader));
-    if (after) query.andWhere('(o.createdAt, o.id) < (:after0, :after1)', positionParameters(after));
-    return summariesOf(query.orderBy('o.createdAt', 'DESC').addOrderBy('o.id', 'DESC').limit(limit));
-  }
-
   /** The number of orders that the account may read. */
   async count(reader: OrderReader): Promise<number> {
     const [row] = await this.search<{ total: number }>(['count(*) AS total'], reader);
     return row!.total;
-  }
-
-  /** Those of the ids that the account may read, in any order, without payloads. */
-  findByIds(ids: readonly number[], reader: OrderReader): Promise<OrderSummary[]> {
-    return summariesOf(this.orders.createQueryBuilder('o').where({ ...visibleTo(reader), id: In([...ids]) }));
-  }
-
-  /** The payloads of orders that the caller may read, by their ids. */
-  async payloadsOf(ids: readonly number[]): Promise<Map<number, string>> {
-    const select = { id: true, payload: true };
-    const orders = await this.orders.find({ select, where: { id: In([...ids]) } });
-    return new Map(orders.map(({ id, payload }) => [id, payload]));
   }
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
@@ -127,21 +107,6 @@ export class OrdersService {
     });
   }
 }
-
-async function summariesOf(query: SelectQueryBuilder<Order>): Promise<OrderSummary[]> {
-  const { entities, raw } = await query
-    .select(['o.id', 'o.accountId', 'o.status', 'o.createdAt', 'o.version'])
-    .addSelect('octet_length(o.payload)', 'payload_bytes')
-    .getRawAndEntities<{ payload_bytes: number }>();
-  return entities.map((order, n) => Object.assign(order, { payloadBytes: raw[n]!.payload_bytes }));
-}
-
-/** The order of lists, for cursors. */
-export const NEWEST_FIRST: Keyset<OrderSummary> = {
-  name: 'orders',
-  kinds: ['time', 'id'],
-  positionOf: ({ createdAt, id }) => [createdAt.toISOString(), id],
-};
 
 /** Null if everyone may read everything. */
 export type OrderReader = Account | null;

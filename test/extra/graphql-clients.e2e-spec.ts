@@ -108,7 +108,7 @@ describe('GraphQL with', () => {
           generates: {
             'gql/': {
               preset: 'client',
-              config: { scalars: { DateTime: 'string', JSON: 'unknown' }, useTypeImports: true },
+              config: { scalars: { DateTime: 'string' }, useTypeImports: true },
             },
           },
         }),
@@ -121,16 +121,16 @@ describe('GraphQL with', () => {
          const page = graphql(\`query Page($after: String) {
            posts(first: 2, after: $after, status: published) { nodes { id createdAt author { name } } totalCount }
          }\`);
-         const order = graphql(\`mutation Order($payload: JSON) {
-           createOrder(idempotencyKey: "k", payload: $payload) { payload createdAt }
+         const post = graphql(\`mutation Post($input: CreatePostInput!) {
+           createPost(input: $input) { title createdAt }
          }\`);
 
-         export const use = (found: ResultOf<typeof page>, made: ResultOf<typeof order>): string[] => [
+         export const use = (found: ResultOf<typeof page>, made: ResultOf<typeof post>): string[] => [
            ...found.posts.nodes.map(({ createdAt, author }) => createdAt.slice(0, 4) + (author?.name ?? '')),
            found.posts.totalCount.toFixed(),
-           made.createOrder.createdAt,
+           made.createPost.createdAt,
          ];
-         export const variables: VariablesOf<typeof order> = { payload: { a: [1] } };
+         export const variables: VariablesOf<typeof post> = { input: { title: 'T', content: 'C' } };
          // @ts-expect-error a time is text
          export const wrong = (found: ResultOf<typeof page>): number => found.posts.nodes[0]!.createdAt;
          // @ts-expect-error the cursor is text

@@ -17,7 +17,7 @@ interface Removal {
 
 /** In the order of docs/your-own-service.md. */
 const REMOVALS: Readonly<Record<string, Removal>> = {
-  orders: { named: /\/v1\/orders|createOrder|OrdersModule/, path: '/v1/orders' },
+  orders: { named: /\/v1\/orders|OrdersModule/, path: '/v1/orders' },
   webhooks: { named: /webhook(?!s = Record<string, never>)/i, path: '/v1/webhooks' },
   events: { named: /\/v1\/events|\bEventsModule/, path: '/v1/events' },
   posts: { named: /PostsModule|postsOf|\/posts\.|PostView|npm run seed/, path: '/v1/posts' },
@@ -81,7 +81,6 @@ for (const [name, { named }] of Object.entries(REMOVALS)) {
 console.log(`Removed: ${names.join(', ')}`);
 await copy.check(CHECKS, 'without them');
 await copy.test(...TESTS);
-await copy.testRecipes('recipes/graphql/keyed-operations');
 console.log('The tests pass');
 
 const after = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));

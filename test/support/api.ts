@@ -109,17 +109,15 @@ export class TestApi {
     /** What the account command does. */
     admin: () => {
       const admin = this.app.get(AccountAdmin);
-      const to =
-        <Parameter, T>(act: (account: Account, parameter: Parameter) => Promise<T>) =>
-        async (email: string, parameter: Parameter): Promise<T> =>
-          act(await admin.find(email), parameter);
+      const find = (email: string) => admin.find(email);
       return {
-        setActive: to((account, isActive: boolean) => admin.setRights(account, { isActive })),
-        setStaff: to((account, isStaff: boolean) => admin.setRights(account, { isStaff })),
-        verifyEmail: to((account, _: void) => admin.verifyEmail(account)),
-        changeEmail: to((account, email: string) => admin.changeEmail(account, email)),
-        delete: to((account, _: void) => admin.delete(account)),
-        find: (email: string) => admin.find(email),
+        find,
+        setActive: async (email: string, isActive: boolean) =>
+          admin.setRights(await find(email), { isActive }),
+        setStaff: async (email: string, isStaff: boolean) => admin.setRights(await find(email), { isStaff }),
+        verifyEmail: async (email: string) => admin.verifyEmail(await find(email)),
+        changeEmail: async (email: string, to: string) => admin.changeEmail(await find(email), to),
+        delete: async (email: string) => admin.delete(await find(email)),
       };
     },
   };

@@ -15,7 +15,6 @@ const CORE = [
   'posts-list',
   'races',
   'idempotency.e2e',
-  'keyed-operations',
   'units-of-work',
   'users.e2e',
   'graphql.e2e',

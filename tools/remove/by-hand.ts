@@ -37,7 +37,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     packages:
       /^(@nestjs\/(graphql|apollo)|@apollo\/.*|@as-integrations\/.*|graphi?ql(-.*)?|dataloader|mercurius|@urql\/core|react(-dom)?-18|relay-runtime|@opentelemetry\/instrumentation-graphql)$/,
     tables: [],
-    named: /graphi?ql|schema\.gql|playground|\bGql|QUERY_TOO_COMPLEX|KeyedOperations|RequestLoader/i,
+    named: /graphi?ql|schema\.gql|playground|\bGql|QUERY_TOO_COMPLEX|RequestLoader/i,
   },
   'social-login': {
     files: [

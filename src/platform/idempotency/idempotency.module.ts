@@ -4,7 +4,6 @@ import { Purger } from '../jobs/purger.js';
 import { IdempotencyRecords } from './idempotency-records.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
-import { KeyedOperations } from './keyed-operations.service.js';
 
 /** Where responses are stored and purged. */
 const RECORDS_TABLE = 'idempotency_records';
@@ -20,8 +19,8 @@ const eraseResponses: Erasure = ({ id }, manager) =>
 
 /** Idempotent requests. It depends on no feature; features decorate their handlers. */
 @Module({
-  providers: [IdempotencyRecords, IdempotencyScope, IdempotencyService, KeyedOperations],
-  exports: [IdempotencyService, KeyedOperations],
+  providers: [IdempotencyRecords, IdempotencyScope, IdempotencyService],
+  exports: [IdempotencyService],
 })
 export class IdempotencyModule {
   constructor(purger: Purger, accountData: AccountData) {

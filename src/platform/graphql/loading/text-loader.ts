@@ -28,27 +28,22 @@ export class TextLoader {
   /**
    * @param textsOf loads the texts of rows, by their ids
    * @param name of the object, for the error when its row was deleted meanwhile
-   * @param isJson whether the texts are JSON, which the response contains as it is
    */
   constructor(
     private readonly textsOf: (ids: readonly number[]) => Promise<ReadonlyMap<number, string>>,
     private readonly name: string,
-    private readonly isJson = false,
   ) {}
 
   /**
    * @throws AppError `QUERY_TOO_COMPLEX`; `SERVICE_UNAVAILABLE` if other operations use the memory; or `NOT_FOUND` when
    * the row was deleted meanwhile
    */
-  load(context: object, text: UnloadedText): Promise<string> {
+  async load(context: object, text: UnloadedText): Promise<string> {
     const operation = Operation.of(context);
     operation.selectText(text.bytes);
-    const loaded = this.texts.load(context, text);
-    if (this.isJson) return loaded;
-    return loaded.then(async (content) => {
-      await count(operation, escapesIn(content));
-      return content;
-    });
+    const content = await this.texts.load(context, text);
+    await count(operation, escapesIn(content));
+    return content;
   }
 
   /**
@@ -57,7 +52,7 @@ export class TextLoader {
    * @throws AppError `QUERY_TOO_COMPLEX`; `SERVICE_UNAVAILABLE` if other operations use the memory
    */
   async countLoaded(context: object, text: string): Promise<void> {
-    await count(Operation.of(context), Buffer.byteLength(text) + (this.isJson ? 0 : escapesIn(text)));
+    await count(Operation.of(context), Buffer.byteLength(text) + escapesIn(text));
   }
 
   /** Only after the size of all texts is known; one error for all of them, since one for each would take long. */

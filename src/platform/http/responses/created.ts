@@ -1,7 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { stringify } from '../json-text.js';
-import type { Versioned } from './expected-version.js';
-import { entityTag } from './entity-tag.js';
 
 /**
  * The response of a handler that has created a resource: sets its `Location`.
@@ -17,23 +14,3 @@ export function created<View extends { readonly id: number | string }>(
   reply.header('location', `${collection}/${data.id}`);
   return { data };
 }
-
-/**
- * The whole response that a REST handler would send for a creation, for a resolver that creates the same resource.
- *
- * @param isPrivate whether it depends on the caller
- */
-export const createdResponse = (
-  collection: string,
-  { view, row }: { readonly view: { readonly id: number | string }; readonly row: Versioned },
-  isPrivate: boolean,
-) => ({
-  status: 201,
-  headers: {
-    etag: entityTag(row),
-    'cache-control': isPrivate ? 'private, no-cache' : 'no-cache',
-    location: `${collection}/${view.id}`,
-    'content-type': 'application/json; charset=utf-8',
-  },
-  body: stringify({ data: view }),
-});

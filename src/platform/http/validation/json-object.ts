@@ -23,7 +23,7 @@ export const JsonObject = (): PropertyDecorator =>
 const faultOf = (value: unknown): string | undefined =>
   objectFault(value) ?? (hasFiniteNumbers(value) ? undefined : NOT_FINITE);
 
-export const NOT_FINITE = 'must not contain numbers beyond those of a double; send them as text';
+const NOT_FINITE = 'must not contain numbers beyond those of a double; send them as text';
 
 /** The broken rule of a JSON object whose text is stored, to follow the name of the value. */
 export function objectFault(value: unknown): string | undefined {
@@ -39,7 +39,7 @@ function hasStorableTexts(value: unknown): boolean {
 }
 
 /** JSON.stringify would write `null` for an infinite number, such as 1e400. */
-export function hasFiniteNumbers(value: unknown): boolean {
+function hasFiniteNumbers(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers);
 }
