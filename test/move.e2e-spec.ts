@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
@@ -10,27 +9,24 @@ import { FixtureModule } from './support/fixture.module.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { queryStore } from './support/rows.js';
 import { STEP, totpCode } from './support/second-factor.js';
-import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
+import { createStore, DIRECT, ifEmbedded, type TestStore } from './support/stores.js';
 
 /** Numbers that JavaScript, SQLite and PostgreSQL would change. */
 const EXACT =
   '{"large": 1e400, "long": 12345678901234567890, "exact": 1.10, "z": "Straße \\u2028", "a": null}';
 const KEYS = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
 
-ifEmbedded(describe).each<[StoreName, StoreName]>([
-  ['SQLite', 'PostgreSQL'],
-  ['PostgreSQL', 'SQLite'],
-])('npm run move from %s to %s', (sourceStore, targetStore) => {
+ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
   let source: TestStore;
   let target: TestStore;
   beforeEach(async () => {
-    source = await createStore(sourceStore, DIRECT);
-    target = await createStore(targetStore, { ...DIRECT, empty: true });
+    source = await createStore('SQLite');
+    target = await createStore('PostgreSQL', { ...DIRECT, empty: true });
   });
   afterEach(() => Promise.all([source.remove(), target.remove()]));
 
-  const addressOf = ({ environment }: TestStore) => environment['DATABASE_URL'] ?? environment['DATA_DIR']!;
-  const move = (to = addressOf(target)) => runCommand('move', [to], { environment: source.environment });
+  const address = () => target.environment['DATABASE_URL']!;
+  const move = () => runCommand('move', [address()], { environment: source.environment });
   const start = ({ environment }: TestStore, settings = {}) =>
     startApiOn({ ...environment, ...KEYS, ...settings }, [FixtureModule]);
 
@@ -142,27 +138,25 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
   });
 
   it('converts values by the types of their columns', async () => {
-    const types = {
-      SQLite: 'integer PRIMARY KEY, blob, text, boolean, text, text, real, numeric, integer',
-      PostgreSQL:
-        'bigserial PRIMARY KEY, bytea, jsonb, boolean, integer[], timestamptz, double precision, numeric, bigint',
-    };
-    const tableOf = (store: StoreName) =>
-      `CREATE TABLE things (${types[store]
+    const table = (types: string) =>
+      `CREATE TABLE things (${types
         .split(', ')
         .map((type, n) => `c${n} ${type}`)
         .join(', ')})`;
-    const isSqlite = sourceStore === 'SQLite';
-    const bytes = isSqlite ? `x'00ff27'` : String.raw`'\x00ff27'`;
-    const time = `'2026-01-02T03:04:05.678${isSqlite ? 'Z' : '+00'}'`;
     await queryStore(
       source,
-      tableOf(sourceStore),
-      `INSERT INTO things VALUES (1, ${bytes}, '{"a": [1, "b"]}', TRUE, '{1,2}', ${time}, 0.1, 12.5, 9007199254740993)`,
+      table('integer PRIMARY KEY, blob, text, boolean, text, text, real, numeric, integer'),
+      `INSERT INTO things VALUES
+       (1, x'00ff27', '{"a": [1, "b"]}', TRUE, '{1,2}', '2026-01-02T03:04:05.678Z', 0.1, 12.5, 9007199254740993)`,
       `INSERT INTO things (c0) VALUES (7)`,
     );
     await createSchema(target);
-    await queryStore(target, tableOf(targetStore));
+    await queryStore(
+      target,
+      table(
+        'bigserial PRIMARY KEY, bytea, jsonb, boolean, integer[], timestamptz, double precision, numeric, bigint',
+      ),
+    );
 
     expect(await move()).toEqual({ code: 0, output: expect.stringContaining('things: 2 rows') });
 
@@ -175,7 +169,7 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
       c0: 1,
       c1: '00ff27',
       c2: '{"a": [1, "b"]}',
-      c3: targetStore === 'SQLite' ? '1' : 'true',
+      c3: 'true',
       c4: '{1,2}',
       c5: '2026-01-02T03:04:05.678Z',
       c6: 0.1,
@@ -190,16 +184,14 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     await queryStore(
       source,
       table,
-      sourceStore === 'SQLite'
-        ? `INSERT INTO large WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
-           SELECT i, hex(randomblob(400000)), hex(zeroblob(400000)) FROM n`
-        : `INSERT INTO large SELECT i, repeat('x', 800000), repeat('y', 800000) FROM generate_series(1, 200) AS i`,
+      `INSERT INTO large WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+       SELECT i, hex(randomblob(400000)), hex(zeroblob(400000)) FROM n`,
     );
     await createSchema(target);
     await queryStore(target, table);
     // All texts together are larger than the heap may be; the application itself takes half of it.
     const environment = { ...source.environment, NODE_OPTIONS: '--max-old-space-size=140' };
-    const { code, output } = await spawnCommand('move', [addressOf(target)], { environment });
+    const { code, output } = await spawnCommand('move', [address()], { environment });
 
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('large: 200 rows') });
     expect(output).toMatch(/ \d+ rows of large, .*\/s/);
@@ -212,16 +204,8 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     await api.accounts.register('ada@example.com');
     await api.app.close();
     await createTablesIn(target.environment);
-    const [fault, repair] =
-      targetStore === 'SQLite'
-        ? [
-            `CREATE TRIGGER fault BEFORE INSERT ON accounts BEGIN SELECT RAISE(ABORT, 'a fault'); END`,
-            'DROP TRIGGER fault',
-          ]
-        : [
-            'ALTER TABLE accounts ADD CONSTRAINT "a fault" CHECK (id < 0)',
-            'ALTER TABLE accounts DROP CONSTRAINT "a fault"',
-          ];
+    const fault = 'ALTER TABLE accounts ADD CONSTRAINT "a fault" CHECK (id < 0)';
+    const repair = 'ALTER TABLE accounts DROP CONSTRAINT "a fault"';
     await queryStore(target, fault);
 
     const { code, output } = await move();
@@ -254,19 +238,31 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     expect(await queryStore(target, 'SELECT count(*) AS n FROM accounts')).toEqual([{ n: 1 }]);
   });
 
-  it.each(['source', 'target'])('refuses a %s that is in use', async (which) => {
-    const used = which === 'source' ? source : target;
-    const api = await start(used);
-
-    const { code, output } = await move();
-
-    expect(code).toBe(1);
-    expect(output).toMatch(
-      'DATABASE_URL' in used.environment
-        ? /\d+ other sessions? uses? the PostgreSQL database: stop the service and its commands, and disconnect other clients\n$/
-        : /Another service has .*database.sqlite open\n$/,
-    );
+  it('refuses a source that is in use', async () => {
+    const api = await start(source);
+    expect(await move()).toEqual({
+      code: 1,
+      output: expect.stringMatching(/Another service has .*database.sqlite open\n$/),
+    });
     await api.app.close();
+  });
+
+  it('compares the numbers of rows, and leaves the target empty when some are missing', async () => {
+    const api = await start(source, { WRITE_ACCESS: 'open' });
+    for (const name of ['ada', 'bob', 'eve']) await api.accounts.register(`${name}@example.com`);
+    await api.app.close();
+    await createTablesIn(target.environment);
+    await queryStore(
+      target,
+      `CREATE RULE lose AS ON INSERT TO accounts WHERE new.email LIKE 'bob%' DO INSTEAD NOTHING`,
+    );
+    expect(await move()).toEqual({
+      code: 1,
+      output: expect.stringContaining(
+        'accounts cannot be copied: 2 rows of 3 arrived; the target stays empty',
+      ),
+    });
+    expect(await queryStore(target, 'SELECT count(*) AS n FROM accounts')).toEqual([{ n: 0 }]);
   });
 
   it('refuses a source with tables that no migration creates, before it writes', async () => {
@@ -285,24 +281,20 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     });
     const [table] = await queryStore(
       target,
-      targetStore === 'SQLite'
-        ? 'SELECT count(*) AS count FROM sqlite_master'
-        : "SELECT count(*) AS count FROM pg_tables WHERE schemaname = 'public'",
+      "SELECT count(*) AS count FROM pg_tables WHERE schemaname = 'public'",
     );
     expect(table.count).toBe(0);
   });
 
   it('takes the target from MOVE_TO, too', async () => {
-    const environment = { ...source.environment, MOVE_TO: addressOf(target) };
+    const environment = { ...source.environment, MOVE_TO: address() };
     const { code, output } = await runCommand('move', [], { environment });
     expect([code, output]).toEqual([0, expect.stringMatching(/^event_log: 1 row in /m)]);
   });
 
-  it('refuses a target of the same kind', async () => {
-    expect(await move(addressOf(source))).toEqual({
-      code: 1,
-      output: expect.stringMatching(/^Source and target are of the same kind \(/),
-    });
+  it('refuses PostgreSQL as the source', async () => {
+    const { code, output } = await runCommand('move', [address()], { environment: target.environment });
+    expect([code, output]).toEqual([1, 'DATABASE_URL is set: only the embedded database moves\n']);
   });
 
   async function createSchema({ environment }: TestStore): Promise<void> {
@@ -324,7 +316,7 @@ ifEmbedded(describe)('npm run move', () => {
   it.each([
     ['no target', [], /^Usage: npm run move/],
     ['two targets', ['a', 'b'], /^Usage: npm run move/],
-    ['another kind of address', ['mysql://root@db/posts'], /^The target must be postgres:.*, or a folder\n$/],
+    ['another kind of address', ['mysql://root@db/posts'], /The target must be /],
     ['an address without a user', ['postgres://db/posts'], /The target must be one PostgreSQL address/],
     [
       'an address where nothing listens',
@@ -344,18 +336,6 @@ ifEmbedded(describe)('npm run move', () => {
         'The target is rejected by the server: database "nowhere" does not exist',
       ),
     });
-  });
-
-  it('refuses a file as the folder', async () => {
-    const database = await createStore('PostgreSQL', DIRECT);
-    const file = join(store.environment['DATA_DIR']!, 'file');
-    await writeFile(file, '');
-    const { code, output } = await runCommand('move', [file], { environment: database.environment });
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining(`The target cannot be used: ${file} is a file`),
-    ]);
-    await database.remove();
   });
 
   it('needs a source', async () => {

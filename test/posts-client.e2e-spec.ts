@@ -1,4 +1,8 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { startApi } from './support/api.js';
@@ -43,5 +47,29 @@ describe('the typed client', () => {
       code: 1,
       stderr: expect.stringMatching(/^No response from http:\S+: .*ECONNREFUSED[^\n]*\n$/),
     });
+  });
+});
+
+describe.each(STORES)('the script of the guide that fills a service, on %s', (store) => {
+  it('creates each post once, however often it runs', async () => {
+    const api = await startApi(store);
+    const folder = await mkdtemp(join(tmpdir(), 'fill-'));
+    const [script] = /```js\n(import \{ createHash[^]*?)```/
+      .exec(readFileSync('docs/idempotency.md', 'utf8'))!
+      .slice(1);
+    await writeFile(join(folder, 'fill.mjs'), script!.replace('http://127.0.0.1:3000', await api.listen()));
+    const fill = async (...titles: string[]) => {
+      const lines = titles.map((title) => JSON.stringify({ title, content: 'Some content' }));
+      await writeFile(join(folder, 'posts.ndjson'), lines.join('\n'));
+      return (await run(process.execPath, ['fill.mjs'], { cwd: folder })).stdout;
+    };
+
+    expect(await fill('First', 'Second')).toBe('201 /v1/posts/1\n201 /v1/posts/2\n');
+    expect(await fill('First', 'Second', '', 'Third')).toMatch(
+      /^201 \/v1\/posts\/1\n201 \/v1\/posts\/2\n422 .*title.*\n201 \/v1\/posts\/3\n$/,
+    );
+    expect((await api.get('/v1/posts')).body.meta.total).toBe(3);
+    await rm(folder, { recursive: true });
+    await api.stop();
   });
 });

@@ -1,11 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
-import { runCommand } from './support/command.js';
 import { postsOf } from './support/posts.js';
-import { settingsOf, STORES } from './support/stores.js';
+import { STORES } from './support/stores.js';
 
 describe.each(STORES)('events of posts on %s', (store) => {
   let api: TestApi;
@@ -65,34 +61,5 @@ describe.each(STORES)('events of posts on %s', (store) => {
     const events = (await all()).slice(-2);
     expect(events.map(({ data }) => data.content.length)).toEqual([content.length, 12]);
     expect(events[0].data.content === post.content).toBe(true);
-  });
-});
-
-describe.each(STORES)('npm run import on %s', (store) => {
-  it('adds one event for each post that it creates, and none for those it skips', async () => {
-    const api = await startApi(store);
-    const folder = await mkdtemp(join(tmpdir(), 'import-'));
-    const runImport = async (...sources: string[]) => {
-      const file = join(folder, 'posts.ndjson');
-      const lines = sources.map((source) => JSON.stringify({ title: source, content: 'Text', source }));
-      await writeFile(file, lines.join('\n'));
-      return runCommand('posts/import', [file], {
-        environment: settingsOf(api.config.store),
-      });
-    };
-    await runImport('a', 'b');
-    await runImport('b', 'c');
-
-    const { data } = (await api.get('/v1/events')).body;
-
-    expect(data.map(({ type, subject }: any) => `${type} ${subject}`)).toEqual([
-      'post.created /v1/posts/1',
-      'post.created /v1/posts/2',
-      'post.created /v1/posts/3',
-    ]);
-    expect(data[2].data).toEqual(await postsOf(api).get(3));
-    expect(data[2].data).toMatchObject({ title: 'c', content: 'Text', status: 'draft', author_id: 1 });
-    await api.stop();
-    await rm(folder, { recursive: true });
   });
 });

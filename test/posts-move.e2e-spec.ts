@@ -1,26 +1,21 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Reply, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
-import { createStore, DIRECT, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
+import { createStore, DIRECT, ifEmbedded, type TestStore } from './support/stores.js';
 
 const KEYS = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
 
-ifEmbedded(describe).each<[StoreName, StoreName]>([
-  ['SQLite', 'PostgreSQL'],
-  ['PostgreSQL', 'SQLite'],
-])('npm run move of posts and users from %s to %s', (sourceStore, targetStore) => {
+ifEmbedded(describe)('npm run move of posts and users from SQLite to PostgreSQL', () => {
   let source: TestStore;
   let target: TestStore;
   beforeEach(async () => {
-    source = await createStore(sourceStore, DIRECT);
-    target = await createStore(targetStore, { ...DIRECT, empty: true });
+    source = await createStore('SQLite');
+    target = await createStore('PostgreSQL', { ...DIRECT, empty: true });
   });
   afterEach(() => Promise.all([source.remove(), target.remove()]));
 
-  const addressOf = ({ environment }: TestStore) => environment['DATABASE_URL'] ?? environment['DATA_DIR']!;
-  const move = (to = addressOf(target)) => runCommand('move', [to], { environment: source.environment });
+  const move = () =>
+    runCommand('move', [target.environment['DATABASE_URL']!], { environment: source.environment });
   const start = ({ environment }: TestStore) => startApiOn({ ...environment, ...KEYS });
   const post = { title: 'A title', content: 'Some content' };
 
@@ -81,17 +76,5 @@ ifEmbedded(describe).each<[StoreName, StoreName]>([
     expect((await after.post('/v2/users', { name: 'Third' }, ada)).body.data.id).toBe('3');
     expect((await after.get('/v2/users')).body.meta.total).toBe(3);
     await after.app.close();
-  });
-
-  it('gives events their position that no service has numbered', async () => {
-    const file = join(source.environment['DATA_DIR']!, 'posts.ndjson');
-    await writeFile(file, `${JSON.stringify(post)}\n`.repeat(3));
-    const { code } = await runCommand('posts/import', [file], { environment: source.environment });
-    expect([code, (await move()).code]).toEqual([0, 0]);
-
-    const api = await start(target);
-    const { body } = await api.get('/v1/events');
-    expect(body.data.map(({ subject }: any) => subject)).toEqual([1, 2, 3].map((id) => `/v1/posts/${id}`));
-    await api.app.close();
   });
 });

@@ -1,11 +1,10 @@
 import '../require-node.js';
 import { parseCommandLine, rejectUsage } from './support/command-line.js';
 
-const USAGE = `Usage: npm run move -- <postgres://user:password@host:port/database | folder>
+const USAGE = `Usage: npm run move -- <postgres://user:password@host:port/database>
 
-Copies the configured database to an empty one of the other kind: from SQLite to PostgreSQL, or from PostgreSQL to SQLite
-in a folder. Stop the service first. The target can also be set as MOVE_TO, which other users of the machine do not see.
-If the command fails, the target stays empty. The source stays as it is.`;
+Copies the embedded database to an empty one on PostgreSQL. Stop the service first. The target can also be set as MOVE_TO,
+which other users of the machine do not see. If the command fails, the target stays empty. The source stays as it is.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 const [target = process.env['MOVE_TO'], ...more] = positionals;

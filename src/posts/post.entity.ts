@@ -20,7 +20,6 @@ export type PostStatus = (typeof POST_STATUSES)[number];
 // Created by the migrations, because TypeORM cannot describe them.
 @Index('posts_title_search', { synchronize: false })
 @Index('posts_content_search', { synchronize: false })
-@Index('posts_source', { synchronize: false })
 @Index('posts_large', { synchronize: false })
 export class Post {
   @IdColumn()
@@ -58,8 +57,4 @@ export class Post {
 
   @HiddenColumn('content_folded')
   contentFolded?: string;
-
-  /** The source of an imported post; otherwise null. */
-  @TextColumn('source', { nullable: true, select: false })
-  source?: string | null;
 }

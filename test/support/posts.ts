@@ -19,7 +19,7 @@ export const postsOf = (api: TestApi) => ({
   get: async (id: number): Promise<Post> => (await api.get(`/v1/posts/${id}`)).body.data,
   count: async (): Promise<number> => (await api.get('/v1/posts')).body.meta.total,
   /** Creates posts of another author than the default one of REST, oldest first, one second apart. */
-  createBy: (authorId: number, titles: readonly string[], content = 'Some content'): Promise<number> =>
+  createBy: (authorId: number, titles: readonly string[], content = 'Some content'): Promise<void> =>
     insertPosts(
       api.app.get(Database),
       titles.map((title, n) => ({

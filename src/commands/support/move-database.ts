@@ -1,69 +1,83 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { explainStartFailure } from '../../platform/operations/start-failure.js';
-import { isPostgresOnly } from '../../platform/config/package.js';
+import Database from 'better-sqlite3';
+import type { PostgresStore } from '../../platform/config/config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
-import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
-import { commandDataSource, contentsOf } from '../../platform/database/data-source.js';
+import { commandDataSource, isEmbedded } from '../../platform/database/data-source.js';
 import { migrate } from '../../platform/database/migrate.js';
-import { Queries } from '../../platform/database/queries.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import { eventAppender } from '../../platform/changes/index.js';
+import type { PostgresClient } from '../../platform/database/postgres/client.js';
+import { singleConnection } from '../../platform/database/postgres/pools.js';
+import { databaseFile } from '../../platform/database/sqlite/data-source.js';
+import { lockForService } from '../../platform/database/sqlite/file-lock.js';
+import { explainStartFailure } from '../../platform/operations/start-failure.js';
 import { UsageError } from './ask.js';
 import { countOf, Progress } from './progress.js';
 import { rejectOlder, requireDatabase } from './run-command.js';
 
-type Store = StoreConfig['store'];
+/** The size of a batch; a row may be larger. */
+const BATCH = { rows: 1000, characters: 4 * 1024 * 1024 };
 
-const IN_PLACE = {
-  sqlite: 'with the folder as DATA_DIR, and without DATABASE_URL',
-  postgres: 'with the address as DATABASE_URL',
-};
+/** Of the embedded database, without the search index, which is none of PostgreSQL's. */
+const SOURCE_TABLES = `
+  SELECT name FROM pragma_table_list
+  WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'`;
 
-/**
- * Copies all tables to an empty database of the other kind, in one transaction there. It writes neither events nor
- * entries of the audit log.
- *
- * @param address of PostgreSQL, or a folder
- * @throws UsageError when source or target cannot be used
- */
-export async function moveDatabase(from: Store, address: string): Promise<number> {
-  if (isPostgresOnly)
-    throw new UsageError('This service runs on PostgreSQL alone: there is no other database');
+const TARGET_TABLES = `
+  SELECT relname AS name,
+    (SELECT json_object_agg(attname, format_type(atttypid, atttypmod)) FROM pg_attribute
+     WHERE attrelid = tables.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS types,
+    (SELECT coalesce(json_agg(parents.relname), '[]') FROM pg_constraint JOIN pg_class AS parents ON parents.oid = confrelid
+     WHERE conrelid = tables.oid AND contype = 'f') AS parents,
+    (SELECT sequences.oid::regclass::text FROM pg_depend JOIN pg_class AS sequences ON sequences.oid = objid
+     WHERE refobjid = tables.oid AND deptype IN ('a', 'i') AND sequences.relkind = 'S') AS sequence
+  FROM pg_class AS tables
+  WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace
+    AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = tables.oid AND deptype = 'e')
+  ORDER BY relname COLLATE "C"`;
+
+/** A table of the target: the types of its columns, the tables that it refers to, and the sequence of its ids. */
+interface Table {
+  readonly name: string;
+  readonly types: Readonly<Record<string, string>>;
+  readonly parents: readonly string[];
+  readonly sequence: string | null;
+}
+
+/** Copies all tables of the embedded database to an empty one on PostgreSQL, in one transaction there. @throws UsageError */
+export async function moveDatabase(from: StoreConfig['store'], address: string): Promise<number> {
+  if (!isEmbedded(from)) throw new UsageError('DATABASE_URL is set: only the embedded database moves');
   requireDatabase(from);
   const to = await atTarget(() => targetOf(address));
-  if (to.kind === from.kind) {
-    throw new UsageError(
-      `Source and target are of the same kind (${describeStore(from)}): copy it with a backup, see docs/operations.md`,
-    );
-  }
   console.error(`From: ${describeStore(from)}\nTo: ${describeStore(to)}`);
-  const source = contentsOf(from);
-  const target = contentsOf(to);
+  const lock = lockForService(from);
+  const target = singleConnection(to);
+  let source: Database.Database | undefined;
   try {
-    await source.reserve();
-    const lastPosition = await numberEvents(from);
+    const opened = await commandDataSource({ store: from }).initialize();
+    await rejectOlder(opened, { store: from }).finally(() => opened.destroy());
     await atTarget(async () => {
-      await target.reserve();
       await migrate({ store: to });
+      await target.connect();
     });
-    await copy(source, target, lastPosition);
+    source = new Database(databaseFile(from), { fileMustExist: true, timeout: 30_000 });
+    await copy(source, target);
   } finally {
-    await source.close();
-    await target.close();
+    source?.close();
+    lock.release();
+    await target.end();
   }
-  console.log(`Start the service ${IN_PLACE[to.kind]}. Its keys are not in the database, so they have to come along:
+  console.log(`Start the service with the address as DATABASE_URL. Its keys are not in the database, so they have to come along:
 ENCRYPTION_KEY, if it is set, and JWT_SECRET, or without it the file jwt-secret in DATA_DIR`);
   return 0;
 }
 
-function targetOf(address: string): Store {
+function targetOf(address: string): PostgresStore {
   const { DATABASE_URL: _, DATABASE_URL_FILE: __, ...others } = process.env;
-  const isAddress = /^postgres(ql)?:/.test(address);
-  if (!isAddress && /^\w+:\/\//.test(address))
-    throw new UsageError('The target must be postgres://user:password@host:port/database, or a folder');
-  return loadStoreConfig({ ...others, [isAddress ? 'DATABASE_URL' : 'DATA_DIR']: address }).store;
+  const { store } = loadStoreConfig({ ...others, DATABASE_URL: address });
+  if (isEmbedded(store))
+    throw new UsageError('The target must be postgres://user:password@host:port/database');
+  return store;
 }
 
 /** Runs a part whose errors name the settings of the service, which are those of the source. */
@@ -71,97 +85,116 @@ async function atTarget<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const message = explainStartFailure(error).replaceAll(/DATABASE_URL|DATA_DIR/g, 'The target');
+    const message = explainStartFailure(error).replaceAll('DATABASE_URL', 'The target');
     throw new UsageError(message, { cause: error });
   }
 }
 
-/** Gives all events of the source their position. @returns the last one, in a query of `event_log` */
-async function numberEvents(store: Store): Promise<string> {
-  const source = await commandDataSource({ store }).initialize();
-  try {
-    await rejectOlder(source, { store });
-    const transactions = new Transactions(source);
-    const appender = eventAppender(new Queries(transactions, source), transactions);
-    await appender.number();
-    return appender.lastPosition;
-  } finally {
-    await source.destroy();
-  }
-}
-
-async function copy(source: Contents, target: Contents, lastPosition: string): Promise<void> {
-  const sources = new Map((await source.beginReading()).map((table) => [table.name, table]));
-  const tables = parentsFirst(await atTarget(() => target.beginWriting()));
-  const extra = [...sources.keys()].find((name) => !tables.some((table) => table.name === name));
-  if (extra !== undefined) {
-    throw new UsageError(
-      `The source has a table ${extra} that no migration creates: drop it, or move it to another schema`,
-    );
-  }
+async function copy(source: Database.Database, target: PostgresClient): Promise<void> {
+  const names = listOf<string>(source, SOURCE_TABLES);
+  const tables = parentsFirst((await target.query(TARGET_TABLES)).rows);
+  const extra = names.find((name) => !tables.some((table) => table.name === name));
+  if (extra !== undefined)
+    throw new UsageError(`The source has a table ${extra} that no migration creates: drop it first`);
+  // Commands may use the file beside the lock.
+  source.exec('BEGIN IMMEDIATE');
+  await target.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
+  const forAll = (change: (name: string) => string) =>
+    target.query(tables.map(({ name }) => change(quote(name))).join(';'));
+  // Locks the tables. Unlike `session_replication_role`, it needs no superuser, and keeps the checks of foreign keys.
+  await forAll((name) => `ALTER TABLE ${name} DISABLE TRIGGER USER`);
   await requireEmpty(target, tables);
-
-  const [log] = await source.query<{ last: number; unnumbered: number }>(
-    `SELECT ${lastPosition} AS last,
-      (SELECT count(*) FROM events WHERE position IS NULL) AS unnumbered FROM event_log WHERE id = 1`,
-  );
-  const { last, unnumbered } = log!;
-  if (unnumbered > 0)
-    throw new UsageError('The source was written to meanwhile: stop the service, and try again');
-  // Before the rows: new events get their ids on PostgreSQL, and SQLite counts positions in the sequence of the table.
-  await target.setLastIds((await source.lastIds()).set('events', last));
-  for (const table of tables.toReversed()) await clear(target, table);
-  for (const table of tables) {
-    const from = sources.get(table.name);
-    if (!from) continue;
-    await copyTable(source, target, from, table).catch((error: unknown) => {
-      const { message } = error as Error;
-      throw new UsageError(`${table.name} cannot be copied: ${message}; the target stays empty`, {
-        cause: error,
-      });
+  await target.query(`TRUNCATE ${tables.map(({ name }) => quote(name)).join(', ')}`);
+  const sequences = source.prepare<[], [string, number]>('SELECT name, seq FROM sqlite_sequence').raw();
+  const lastIds = new Map(sequences.all());
+  for (const table of tables.filter(({ name }) => names.includes(name))) {
+    await copyTable(source, target, table).catch((error: unknown) => {
+      const sentence = `${table.name} cannot be copied: ${(error as Error).message}; the target stays empty`;
+      throw new UsageError(sentence, { cause: error });
     });
   }
-  await target.query(`UPDATE event_log SET last_position = ${last} WHERE id = 1`);
-  await target.commit();
+  for (const { name, sequence } of tables) {
+    // Unlike `setval`, it is rolled back with the transaction.
+    if (sequence)
+      await target.query(`ALTER SEQUENCE ${sequence} RESTART WITH ${(lastIds.get(name) ?? 0) + 1}`);
+  }
+  // SQLite counts the positions of events in the sequence of their table.
+  await target.query(`UPDATE event_log SET last_position = ${lastIds.get('events') ?? 0} WHERE id = 1`);
+  await forAll((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`);
+  await target.query('COMMIT');
 }
 
-async function copyTable(source: Contents, target: Contents, from: Table, to: Table): Promise<void> {
-  // Triggers may have filled it.
-  await clear(target, to);
-  // An event has an id on PostgreSQL alone.
-  const columns = Object.keys(from.types).filter((name) => Object.hasOwn(to.types, name));
-  const progress = new Progress(`rows of ${to.name}`, await countRows(source, from));
-  let done = 0;
-  for await (const { json, count } of source.batches(from, columns)) {
-    await target.insert(to, columns, json);
-    progress.show((done += count));
+async function copyTable(source: Database.Database, target: PostgresClient, table: Table): Promise<void> {
+  const { name, types } = table;
+  const columns = listOf<string>(
+    source,
+    `SELECT name FROM pragma_table_xinfo('${name}') WHERE hidden = 0`,
+  ).filter((column) => Object.hasOwn(types, column));
+  const list = columns.map(quote).join(', ');
+  const values = columns.map((column, n) => `(sent ->> ${n})::${types[column]!}`).join(', ');
+  const insertion = `INSERT INTO ${quote(table.name)} (${list}) OVERRIDING SYSTEM VALUE
+    SELECT ${values} FROM json_array_elements($1::json) AS sent`;
+  const total = countIn(source, table);
+  const progress = new Progress(`rows of ${name}`, total);
+  let rows: string[] = [];
+  let [characters, done] = [0, 0];
+  const send = async (): Promise<void> => {
+    if (rows.length > 0) await target.query(insertion, [`[${rows.join()}]`]);
+    progress.show((done += rows.length));
+    rows = [];
+    characters = 0;
+  };
+  const statement = source.prepare<[], unknown[]>(`SELECT ${list} FROM ${quote(table.name)}`);
+  for (const row of statement.raw().safeIntegers().iterate()) {
+    const text = JSON.stringify(row.map(toText));
+    rows.push(text);
+    if (rows.length >= BATCH.rows || (characters += text.length) >= BATCH.characters) await send();
   }
-  const seconds = progress.end();
-  if (done > 0) console.log(`${to.name}: ${countOf(done, 'row')} in ${seconds.toFixed(1)} s`);
+  await send();
+  const arrived = await countAt(target, table);
+  if (arrived !== total) throw new Error(`${countOf(arrived, 'row')} of ${total} arrived`);
+  if (done > 0) console.log(`${name}: ${countOf(done, 'row')} in ${progress.end().toFixed(1)} s`);
 }
 
 /** @throws UsageError when a table has more rows than in a new database */
-async function requireEmpty(target: Contents, tables: readonly Table[]): Promise<void> {
+async function requireEmpty(target: PostgresClient, tables: readonly Table[]): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'move-'));
-  const fresh = contentsOf({ kind: 'sqlite', directory });
   try {
     await migrate({ store: { kind: 'sqlite', directory } });
-    const first = new Map<string, number>();
-    for (const table of await fresh.beginReading()) first.set(table.name, await countRows(fresh, table));
+    const fresh = new Database(databaseFile({ kind: 'sqlite', directory }));
+    const names = listOf<string>(fresh, SOURCE_TABLES);
     for (const table of tables) {
-      const count = await countRows(target, table);
-      if (count > (first.get(table.name) ?? 0))
+      const count = await countAt(target, table);
+      if (count > (names.includes(table.name) ? countIn(fresh, table) : 0))
         throw new UsageError(`The target is not empty: ${table.name} has ${countOf(count, 'row')}`);
     }
+    fresh.close();
   } finally {
-    await fresh.close();
     await rm(directory, { recursive: true });
   }
 }
 
-const clear = (contents: Contents, { name }: Table) => contents.query(`DELETE FROM ${quote(name)}`);
+/** The first column of a query. */
+const listOf = <T>(source: Database.Database, sql: string) => source.prepare<[], T>(sql).pluck().all();
 
-async function countRows(contents: Contents, { name }: Table): Promise<number> {
-  const [row] = await contents.query<{ count: number }>(`SELECT count(*) AS count FROM ${quote(name)}`);
-  return row!.count;
+const countIn = (source: Database.Database, table: Table): number =>
+  listOf<number>(source, `SELECT count(*) FROM ${quote(table.name)}`)[0]!;
+
+const countAt = async (target: PostgresClient, table: Table): Promise<number> =>
+  Number((await target.query(`SELECT count(*) AS count FROM ${quote(table.name)}`)).rows[0].count);
+
+/** A value as PostgreSQL reads it from text: SQLite has times as text, and booleans as numbers. */
+const toText = (value: unknown): string | null =>
+  value === null ? null : Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : String(value);
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+function parentsFirst(tables: readonly Table[]): Table[] {
+  const sorted = new Set<Table>();
+  const add = (table: Table): void => {
+    for (const parent of tables) if (parent !== table && table.parents.includes(parent.name)) add(parent);
+    sorted.add(table);
+  };
+  tables.forEach(add);
+  return [...sorted];
 }

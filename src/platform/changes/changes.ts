@@ -49,7 +49,7 @@ export class Changes {
    */
   async record(change: NewEvent | PlainChange = {}): Promise<void> {
     this.requireUnitOfWork();
-    if ('type' in change) await this.recordEvents([change]);
+    if ('type' in change) await this.recordEvent(change);
     const { subject, actor } = change as PlainChange;
     const context = currentContext();
     if (context && actor !== undefined) context.actor = actor;
@@ -63,15 +63,12 @@ export class Changes {
     });
   }
 
-  /** Records events alone, for a command that has one entry for many changes. @throws as {@link record} */
-  async recordEvents(events: readonly NewEvent[]): Promise<void> {
-    this.requireUnitOfWork();
-    if (events.length === 0) return;
-    const { sql, parameters } = this.appender.insertion(events, this.clock.now().toISOString());
+  private async recordEvent(event: NewEvent): Promise<void> {
+    const { sql, parameters } = this.appender.insertion([event], this.clock.now().toISOString());
     await this.transactions.execute(sql, parameters);
     this.unrecorded.markRecorded();
     // For listeners in this process; all other consumers read the table.
-    this.transactions.onCommit(() => this.committed.report(events));
+    this.transactions.onCommit(() => this.committed.report([event]));
   }
 
   /** Makes all changes of this process those of a command. @param operator the user of the system who runs it */

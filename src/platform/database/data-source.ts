@@ -1,10 +1,7 @@
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { Config, SqliteStore } from '../config/config.js';
-import type { Contents } from './contents.js';
-import { PostgresContents } from './postgres/contents.js';
 import { PostgresDataSource } from './postgres/data-source.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { SqliteContents } from './sqlite/contents.js';
 import { hasDatabase, SqliteDataSource } from './sqlite/data-source.js';
 
 /** Whether the database is a file of this service, which its commands back up and restore. */
@@ -22,7 +19,3 @@ export function commandDataSource(
     ? new SqliteDataSource(store, entities, { forCommand: true })
     : new PostgresDataSource(store, entities, { forCommand: true });
 }
-
-/** The rows of a database, for a copy into the other one. */
-export const contentsOf = (store: Config['store']): Contents =>
-  isEmbedded(store) ? new SqliteContents(store) : new PostgresContents(store);

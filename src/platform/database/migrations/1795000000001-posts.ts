@@ -21,7 +21,6 @@ export class Posts1795000000001 implements MigrationInterface {
         created_at ${timestamp} NOT NULL,
         updated_at ${timestamp} NOT NULL,
         version integer NOT NULL DEFAULT 1,
-        source ${text},
         title ${text} NOT NULL,
         title_folded ${text} NOT NULL,
         content ${text} NOT NULL,
@@ -33,7 +32,6 @@ export class Posts1795000000001 implements MigrationInterface {
     await runner.query('CREATE INDEX posts_author_created_at ON posts (author_id, created_at, id)');
     await runner.query('CREATE INDEX posts_title ON posts (title, id)');
     await runner.query('CREATE INDEX posts_status_title ON posts (status, title, id)');
-    await runner.query('CREATE UNIQUE INDEX posts_source ON posts (source) WHERE source IS NOT NULL');
     await growVersions(runner, 'posts');
 
     await runner.query(`
