@@ -208,7 +208,8 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     const events = Array.from({ length: 100 }, () => SAMPLE_EVENTS.of('created', data));
     const [transactions, changes] = [api.app.get(Transactions), api.app.get(Changes)];
     // Several statements: a busy server cancels one with all the events.
-    for (let n = 0; n < 10; n++) await transactions.run(async () => {
+    for (let n = 0; n < 10; n++)
+      await transactions.run(async () => {
         for (const event of events) await changes.record(event);
       });
 

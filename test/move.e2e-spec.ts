@@ -259,7 +259,7 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
     expect(await move()).toEqual({
       code: 1,
       output: expect.stringContaining(
-        'accounts cannot be copied: 2 rows of 3 arrived; the target stays empty',
+        'accounts cannot be copied: 2 of 3 rows arrived; the target stays empty',
       ),
     });
     expect(await queryStore(target, 'SELECT count(*) AS n FROM accounts')).toEqual([{ n: 0 }]);
