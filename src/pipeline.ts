@@ -59,7 +59,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(routes); // collects what routes say about themselves
 
   // `onRequest`: headers first, so that rejections have them, too.
-  await fastify.register(headers, { isClosing: () => drain.closing });
+  await fastify.register(headers, { config, isClosing: () => drain.closing });
   await fastify.register(cors, { config, exposedHeaders: EXPOSED_HEADERS });
   await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
   await fastify.register(limits, { limiter }); // 429

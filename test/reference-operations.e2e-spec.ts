@@ -283,8 +283,8 @@ describe.each(STORES)('every operation on %s', (store) => {
       expect(status).toBe(path.endsWith('/stream') ? 400 : 200);
       const depends = operation.security.length > 0;
       const ofTag = depends ? 'private, no-cache' : 'no-cache';
-      const isNeverKept = path.startsWith('/auth/') || (depends && headers['etag'] === undefined);
-      const own = path === '/.well-known/jwks.json' ? 'public, max-age=300' : undefined;
+      const isNeverKept = /^\/(auth|health)\b/.test(path) || (depends && headers['etag'] === undefined);
+      const own = path === '/.well-known/jwks.json' ? 'public, max-age=300' : 'no-cache';
 
       const conditional = await api.get(url, { ...session, 'if-none-match': '*' });
       expect(conditional.status).toBe(headers['etag'] === undefined ? status : 304);

@@ -1,7 +1,7 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../platform/access/index.js';
-import { ForProbes } from '../platform/http/route-config.js';
+import { ForProbes, NoStore } from '../platform/http/route-config.js';
 import { ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
 import { NOT_READY, Readiness } from '../platform/operations/readiness.service.js';
 
@@ -16,6 +16,7 @@ const OK = {
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
 @Public()
 @ForProbes()
+@NoStore()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 

@@ -1,4 +1,6 @@
-import { SetMetadata } from '@nestjs/common';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import type { FastifyContextConfig } from 'fastify';
+import { ConfigureRoute } from '../http/route-config.js';
 
 export const ACCESS = Symbol('access');
 
@@ -10,8 +12,11 @@ export const ACCESS = Symbol('access');
 export type Access =
   'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'account' | 'staff' | 'session';
 
-const allow = (access: Access): ClassDecorator & MethodDecorator =>
-  SetMetadata<symbol, Access>(ACCESS, access);
+const allow = (
+  access: Access,
+  dependsOnCaller?: FastifyContextConfig['dependsOnCaller'],
+): ClassDecorator & MethodDecorator =>
+  applyDecorators(SetMetadata<symbol, Access>(ACCESS, access), ConfigureRoute({ dependsOnCaller }));
 
 /** Everyone may call this. Credentials are not checked. */
 export const Public = (): ClassDecorator & MethodDecorator => allow('public');
@@ -22,13 +27,13 @@ export const Public = (): ClassDecorator & MethodDecorator => allow('public');
  * @param options.always whether also while `WRITE_ACCESS` is `open`
  */
 export const OptionalAccess = ({ always = false } = {}): ClassDecorator & MethodDecorator =>
-  allow(always ? 'public with account' : 'optional');
+  always ? allow('public with account', 'always') : allow('optional', 'unless open');
 
 /** Only accounts may call this, as without a decorator: for a handler of a class that has another one. */
-export const AccountsOnly = (): ClassDecorator & MethodDecorator => allow('account');
+export const AccountsOnly = (): ClassDecorator & MethodDecorator => allow('account', 'always');
 
 /** Only staff accounts may call this. */
-export const StaffOnly = (): ClassDecorator & MethodDecorator => allow('staff');
+export const StaffOnly = (): ClassDecorator & MethodDecorator => allow('staff', 'always');
 
 /**
  * The setting `WRITE_ACCESS` decides who may write: anyone, any account, or staff. Reading
@@ -40,4 +45,4 @@ export const WriteAccess = (): ClassDecorator & MethodDecorator => allow('write'
  * Like {@link WriteAccess}, for resources of accounts: unless the setting is `open`, reading requires an account
  * too. The handler returns to an account its own resources, and to staff all of them.
  */
-export const OwnerAccess = (): ClassDecorator & MethodDecorator => allow('owner');
+export const OwnerAccess = (): ClassDecorator & MethodDecorator => allow('owner', 'unless open');

@@ -20,12 +20,6 @@ export function allowStoring(reply: FastifyReply): void {
   reply.header('cache-control', isPrivate(reply) ? 'private, no-cache' : 'no-cache');
 }
 
-/** Reverts {@link allowStoring}. */
-function forbidStoring(reply: FastifyReply): void {
-  if (isPrivate(reply)) reply.header('cache-control', 'no-store');
-  else reply.removeHeader('cache-control');
-}
-
 const isPrivate = (reply: FastifyReply): boolean =>
   /no-store|private/.test(String(reply.getHeader('cache-control') ?? ''));
 
@@ -35,5 +29,5 @@ export function removeResourceHeaders(reply: FastifyReply): void {
   reply.removeHeader('link');
   if (!reply.hasHeader('etag')) return;
   reply.removeHeader('etag');
-  forbidStoring(reply);
+  if (isPrivate(reply)) reply.header('cache-control', 'no-store');
 }

@@ -1,4 +1,6 @@
 import fastifyPlugin from 'fastify-plugin';
+import type { Config } from '../config/config.js';
+import { makePrivate } from './cache-headers.js';
 
 /**
  * The headers of an API (OWASP REST Security Cheat Sheet, "Security Headers"): its responses cannot be
@@ -14,17 +16,23 @@ const API_HEADERS: Readonly<Record<string, string>> = {
 };
 
 interface HeaderOptions {
+  readonly config: Config;
   /** Whether the process accepts no new connections: an open one gets one more response. */
   readonly isClosing: () => boolean;
 }
 
 /** Sets the headers that every response has. */
 export const headers = fastifyPlugin<HeaderOptions>(
-  (fastify, { isClosing }, done) => {
+  (fastify, { config: { writeAccess }, isClosing }, done) => {
     fastify.addHook('onRequest', (request, reply, next) => {
       reply.headers(API_HEADERS);
       reply.header('x-request-id', request.id);
-      if (fastify.routes.has('noStore', request)) reply.header('cache-control', 'no-store');
+      // Without any, a shared cache would invent a lifetime (RFC 9111, section 4.2.2).
+      reply.header('cache-control', fastify.routes.has('noStore', request) ? 'no-store' : 'no-cache');
+      // Before the guard, so that an error that comes before it has what the route has.
+      const { dependsOnCaller } = request.routeOptions.config;
+      if (dependsOnCaller === 'always' || (dependsOnCaller === 'unless open' && writeAccess !== 'open'))
+        makePrivate(reply);
       if (isClosing()) reply.header('connection', 'close');
       next();
     });

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** No cache may store the responses of the route, whoever asks. Set by {@link NoStore}. */
     noStore?: boolean;
+    /** Responses are private, always or unless `WRITE_ACCESS` is `open`. Set by the decorators of access. */
+    dependsOnCaller?: 'always' | 'unless open' | undefined;
     /** Set by {@link ForProbes}. */
     forProbes?: boolean;
     /** The response never ends: its size has no limit of its own. Set by {@link EventStream}. */
@@ -59,8 +61,11 @@ function configure(
   descriptor: PropertyDescriptor,
   config: FastifyContextConfig,
 ): void {
-  const merged = { ...config, ...Reflect.getMetadata(KEY, descriptor.value) };
-  configurations.set(descriptor.value, merged);
+  const current = Reflect.getMetadata(KEY, descriptor.value);
+  const merged = { ...config, ...current };
+  // What `@RouteConfig()` has replaced stays different, for the check.
+  const known = configurations.get(descriptor.value);
+  if (known === undefined || known === current) configurations.set(descriptor.value, merged);
   RouteConfig(merged)(prototype, name, descriptor);
 }
 

@@ -26,6 +26,7 @@ export function rejectConnection(
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     'X-Request-ID': requestId,
+    'Cache-Control': 'no-cache',
     ...error.defaultHeaders,
     ...headers,
     ...error.headers,

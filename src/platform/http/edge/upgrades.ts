@@ -80,10 +80,13 @@ export class Upgrades {
       this.reject(request, socket, error);
       return;
     }
-    const path = request.url ?? '';
-    const [, handler] = [...this.handlers].find(([served]) => served.test(path)) ?? [];
+    const handler = this.handlerOf(request.url ?? '');
     if (handler) handler(request, socket, head);
     else this.passToListeners(request, socket, head, passOn);
+  }
+
+  private handlerOf(url: string): UpgradeHandler | undefined {
+    return [...this.handlers].find(([served]) => served.test(url))?.[1];
   }
 
   /** Nest's adapters destroy the socket of a path that is not their own: its client gets a response instead. */
@@ -109,8 +112,11 @@ export class Upgrades {
   reject(request: IncomingMessage, socket: Duplex, error: AppError): void {
     const { method = '', url = '' } = request;
     const { address } = toRequest(request).context.client;
+    const { requestId, headers } = this.responses.get(request)!;
     rejectConnection(socket, error, {
-      ...this.responses.get(request),
+      requestId,
+      // As the other responses of the path: only GraphQL has a handler.
+      headers: { ...headers, ...(this.handlerOf(url) && { 'Cache-Control': 'no-store' }) },
       fields: { method, path: pathOf(url), address },
     });
   }
