@@ -11,6 +11,7 @@ import { requestLog } from './platform/http/request-log.js';
 import { routes } from './platform/http/routes.js';
 import { unroutedRequests } from './platform/http/edge/unrouted-requests.js';
 import { entityTags } from './platform/http/responses/entity-tag.js';
+import { publicPaths } from './platform/http/responses/public-paths.js';
 import { largeResponses } from './platform/http/responses/large-responses.js';
 import { Drain } from './platform/operations/drain.js';
 import { ambiguousRequests, hardening } from './platform/http/edge/hardening.js';
@@ -77,6 +78,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged
   await fastify.register(entityTags); // 304
   await fastify.register(keyedResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
+  await fastify.register(publicPaths, { basePath: config.basePath }); // `Location` and `Link` below a path of `PUBLIC_URL`
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
   await fastify.register(largeResponses, { registry }); // 503 for reads, when too much waits to be sent
 }

@@ -8,6 +8,9 @@ import { EXAMPLES_PLUGIN } from './examples-plugin.js';
 /** How many examples are open in tabs; the list has all of them. */
 const TABS = 4;
 
+/** A proxy may serve the page below a path. */
+const ADDRESS = new URL('../../graphql', import.meta.url).href;
+
 await restored;
 
 /** Calls with the cookie of the session need its CSRF token. A token in the headers editor counts before the cookie. */
@@ -20,9 +23,9 @@ const fetchAsCaller = (url, { headers, ...options }) =>
 /** A WebSocket sends the token when it is opened, so its fetcher belongs to one login. */
 function createFetcher() {
   return GraphiQL.createFetcher({
-    url: '/graphql',
+    url: ADDRESS,
     fetch: fetchAsCaller,
-    subscriptionUrl: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+    subscriptionUrl: ADDRESS.replace(/^http/, 'ws'),
     wsConnectionParams: session.csrfToken ? { 'X-CSRF-Token': session.csrfToken } : {},
   });
 }

@@ -17,7 +17,7 @@ async function update() {
 
 async function read() {
   try {
-    const reply = await fetch('/health/ready', { cache: 'no-store' });
+    const reply = await fetch(new URL('../health/ready', import.meta.url), { cache: 'no-store' });
     if (reply.ok) return 'Healthy';
     const { error } = await reply.json();
     const faults = (error.details ?? []).map(({ field, message }) => `${field} ${message}`);

@@ -9,7 +9,7 @@ const COMMON = [429, 500, 503];
 const WITHOUT_TOKEN = 'An API key or access token, or log in above.';
 
 async function readReference() {
-  const reference = await (await fetch('/openapi.json')).json();
+  const reference = await (await fetch(new URL('../openapi.json', import.meta.url))).json();
   const contentOf = ({ responses }, status) => JSON.stringify(responses[status]?.content);
   const plain = structuredClone(reference.paths['/'].get);
   for (const item of Object.values(reference.paths)) {

@@ -154,6 +154,11 @@ export class ProviderClients {
     });
   }
 
+  /** The path that starts a login, below the path of `PUBLIC_URL`. */
+  pathOf(name: string): string {
+    return `${this.config.basePath}/auth/social/${name}/`;
+  }
+
   /** Exactly the address that is registered at the provider. It does not depend on the request, which may be forged. */
   private redirectUri(name: string): string {
     return `${this.config.publicUrl}/auth/social/${name}/callback/`;

@@ -75,7 +75,7 @@ export class SocialService {
   ) {}
 
   list(): ProviderView[] {
-    return this.providers.names().map((name) => ({ name, url: `/auth/social/${name}/` }));
+    return this.providers.names().map((name) => ({ name, url: this.providers.pathOf(name) }));
   }
 
   /**

@@ -26,6 +26,8 @@ export function complete(
     store: toStore({ dataDirectory, database }),
     /** The address of this service for browsers, without a slash at the end. */
     publicUrl: url.replace(/\/$/, ''),
+    /** Its path, which a proxy takes off each request; empty at the root of its host. Without a slash at the end. */
+    basePath: URL.parse(url)?.pathname.replace(/\/$/, '') ?? '',
     /** Key of the HS256 signatures (RFC 7518, section 3.2): at least 32 bytes. */
     get jwtSecret(): string {
       // Few commands need it, and the others must run without it.

@@ -41,6 +41,7 @@ describe('loadConfig', () => {
       loginMaxDays: 90,
       registrationOpen: true,
       publicUrl: 'http://127.0.0.1:3000',
+      basePath: '',
       social: { clients: {}, redirect: undefined },
       mail: {
         kind: 'folder',

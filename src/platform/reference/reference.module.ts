@@ -6,7 +6,7 @@ import { serveApp } from './site/app-pages.js';
 import { registerBuiltFiles } from './site/built-pages.js';
 import { HomeController } from './site/home.controller.js';
 import { serveGuides } from './site/guide-pages.js';
-import { APP_HEADERS, readPage, sendHtml } from './site/pages.js';
+import { APP_HEADERS, readPage, sendHtml, withBase } from './site/pages.js';
 import { hasApp, readPublic, serveFiles } from './site/public-files.js';
 
 /**
@@ -43,7 +43,13 @@ export class ReferenceModule implements OnModuleInit {
 
 function serveReference(fastify: FastifyInstance, config: Config): void {
   const mode = config.writeAccess === 'open' ? 'open' : 'accounts';
-  serveFiles(fastify, `reference/${mode}`, '/', 'no-cache');
+  if (config.basePath === '') serveFiles(fastify, `reference/${mode}`, '/', 'no-cache');
+  else {
+    const document = JSON.parse(withBase(readPublic(`reference/${mode}/openapi.json`), config));
+    for (const server of document.servers) if (server.url === '/') server.url = config.basePath;
+    const text = JSON.stringify(document);
+    fastify.get('/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(text));
+  }
   const page = readPage('site/reference.html', { path: '/docs' }, config);
   fastify.get('/docs', (_, reply) => sendHtml(reply, page, APP_HEADERS));
 }

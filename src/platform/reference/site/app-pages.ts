@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.js';
 import { SERVICE } from '../../config/package.js';
 import { hasBuiltFile, readBuilt, sendNotBuilt, sendNotFound } from './built-pages.js';
@@ -19,7 +19,7 @@ export function serveApp(fastify: FastifyInstance, config: Config): void {
     fastify.get(`/${name}`, { config: { noStore: true } }, async (request, reply) => {
       const html = await readBuilt(`app/${name}.html`);
       if (html === undefined) return sendNotBuilt(what, request, reply, config);
-      return sendHtml(reply, fillIn(html, config), APP_HEADERS);
+      return sendHtml(reply, fillIn(html, request, config), APP_HEADERS);
     });
   }
   // Password managers open it (https://w3c.github.io/webappsec-change-password-url/).
@@ -27,11 +27,17 @@ export function serveApp(fastify: FastifyInstance, config: Config): void {
     fastify.get('/.well-known/change-password', (_, reply) => reply.redirect('/account/#password'));
 }
 
-const fillIn = (html: string, config: Config): string =>
-  completePage(html, {}, config)
+function fillIn(html: string, { url }: FastifyRequest, config: Config): string {
+  const { graphql, accountLinksUrl } = config;
+  // Relative addresses hold below any path of a proxy; each page is also served without the slash at the end.
+  const basePath = /^[^?]*\/(?:\?|$)/.test(url) ? '..' : '.';
+  // Those of its files are relative to where they are built.
+  return completePage(
+    html.replaceAll(/(?<= (?:href|src)=")\.\//g, '/app/'),
+    {},
+    { graphql, accountLinksUrl, basePath },
+  )
     .replaceAll('<!-- service -->', SERVICE.title)
     .replace('<!-- password policy -->', config.passwordPolicy)
-    .replace('<!-- registration -->', config.registrationOpen ? 'open' : 'closed')
-    // A proxy may serve the page below a path of `PUBLIC_URL`, to which the links in mails lead.
-    .replaceAll(/(?<= (?:href|src|data-account)=")\//g, '../')
-    .replaceAll(/(?<= (?:href|src)=")\.\//g, '../app/');
+    .replace('<!-- registration -->', config.registrationOpen ? 'open' : 'closed');
+}

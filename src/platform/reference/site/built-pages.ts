@@ -16,6 +16,9 @@ import { PUBLIC } from './public-files.js';
 /** The path of a file for a page; it stays in the folder. */
 const FILE = /^([\w-]+\/)*[\w@][\w.-]*\.(js|css|json)$/;
 
+/** The names of assets change with their content. */
+export const FOREVER = 'public, max-age=31536000, immutable';
+
 /** Lets replies send the files, compressed if the client accepts that. */
 export function registerBuiltFiles(fastify: FastifyInstance): void {
   void fastify.register(fastifyStatic, {
@@ -23,12 +26,8 @@ export function registerBuiltFiles(fastify: FastifyInstance): void {
     serve: false,
     preCompressed: true,
     cacheControl: false,
-    // The names of assets change with their content.
     setHeaders: (reply, path) =>
-      void reply.header(
-        'cache-control',
-        path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      ),
+      void reply.header('cache-control', path.includes('/assets/') ? FOREVER : 'no-cache'),
   });
 }
 

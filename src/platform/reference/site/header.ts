@@ -6,7 +6,7 @@ import { hasApp } from './public-files.js';
 const PAGES = { '/': SERVICE.title, '/guides': 'Guides', '/docs': 'Reference', '/graphql': 'Playground' };
 
 /** The settings that decide which pages there are. */
-export type PageSettings = Pick<Config, 'graphql' | 'accountLinksUrl'>;
+export type PageSettings = Pick<Config, 'graphql' | 'accountLinksUrl' | 'basePath'>;
 
 export interface CurrentPage {
   /** The entry of the header, or another page. */

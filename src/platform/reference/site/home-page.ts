@@ -2,8 +2,8 @@ import type { FieldError } from '../../http/errors/errors.js';
 import type { Config, WriteAccessMode } from '../../config/config.js';
 import { SERVICE } from '../../config/package.js';
 import { hasPage } from './header.js';
-import { readPage } from './pages.js';
-import { hasApp } from './public-files.js';
+import { completePage } from './pages.js';
+import { hasApp, readPublic } from './public-files.js';
 
 /** The pages of the service, and what they are for. */
 const PAGES = [
@@ -26,13 +26,17 @@ const WRITERS: Record<WriteAccessMode, string> = {
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
 /** Calls to copy; with a response where one shows what to expect. */
-function callsOf({ publicUrl, writeAccess }: Config): [text: string, command: string, response?: string][] {
+function callsOf({
+  publicUrl,
+  basePath,
+  writeAccess,
+}: Config): [text: string, command: string, response?: string][] {
   return [
     writeAccess === 'open'
       ? [
           'Create a post',
           `curl -i ${publicUrl}/v1/posts ${JSON_TYPE} \\\n  -d '{"title": "Hello", "content": "World"}'`,
-          `HTTP/1.1 201 Created\nlocation: /v1/posts/1\n
+          `HTTP/1.1 201 Created\nlocation: ${basePath}/v1/posts/1\n
 {"data":{"id":1,"title":"Hello","content":"World","author_id":1,"status":"draft",
   "created_at":"2026-01-01T08:00:00.000Z","updated_at":"2026-01-01T08:00:00.000Z"}}`,
         ]
@@ -62,7 +66,7 @@ export function readHomePage(config: Config, version: string): string {
     const shown = response === undefined ? '' : `<pre tabindex="0"><samp>${escape(response)}</samp></pre>`;
     return `<li><p>${text}</p>${copied}${shown}</li>`;
   });
-  return readPage('site/index.html', { path: '/' }, config)
+  const html = readPublic('site/index.html')
     .replace('<!-- preview -->', previewOf(config))
     .replace('<!-- version -->', version)
     .replace('<!-- mode -->', config.production ? 'Production' : 'Development')
@@ -73,6 +77,7 @@ export function readHomePage(config: Config, version: string): string {
       '<!-- app -->',
       hasApp ? '' : '<p>The account page and the console are not part of this build.</p>',
     );
+  return completePage(html, { path: '/' }, config);
 }
 
 /** What other services show of a link to this page (https://ogp.me). */

@@ -32,7 +32,9 @@ export class HomeController {
     config: Config,
   ) {
     const shown = Object.entries(LINKS).filter(([, { href }]) => hasPage(href, config));
-    this.links = Object.fromEntries(shown);
+    this.links = Object.fromEntries(
+      shown.map(([name, link]) => [name, { ...link, href: config.basePath + link.href }]),
+    );
     this.page = readHomePage(config, SERVICE.version);
   }
 

@@ -49,7 +49,17 @@ export const readPage = (file: string, current: CurrentPage, settings: PageSetti
 
 /** A page with what is common to all pages. */
 export const completePage = (html: string, current: CurrentPage, settings: PageSettings): string =>
-  html.replace('<!-- head -->', HEAD).replace('<!-- header -->', headerOf(current, settings));
+  withBase(
+    html.replace('<!-- head -->', HEAD).replace('<!-- header -->', headerOf(current, settings)),
+    settings,
+  );
+
+/** Addresses from the root of the service: those of HTML, and those of guides in scripts and Markdown. */
+const FROM_ROOT = /(?<=(?:href|src|data-account)=\\?")\/(?!\/)|(?<=["'`(])\/(?=guides\/)/g;
+
+/** The text of a page, a script or a document with addresses below the path of `PUBLIC_URL`. */
+export const withBase = (text: string, { basePath }: Pick<PageSettings, 'basePath'>): string =>
+  basePath === '' ? text : text.replaceAll(FROM_ROOT, () => `${basePath}/`);
 
 /** A page that says only why there is no other. @param reason trusted HTML */
 export const messagePage = (title: string, reason: string, settings: PageSettings): string =>
