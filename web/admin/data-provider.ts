@@ -1,6 +1,7 @@
 import type { DataProvider, GetListParams, RaRecord } from 'react-admin';
 import { HttpError } from 'react-admin';
 import { api, ApiError, sent } from '../shared/api.js';
+import { parseExactly } from '../shared/exact-json.js';
 
 interface ResourceApi {
   /** The path of its list. */
@@ -25,7 +26,7 @@ const apiOf = (resource: string): ResourceApi => APIS[resource] ?? { path: `/v1/
 /** The client without the types of paths, which are put together here. */
 const untyped = api as unknown as Record<
   'GET' | 'POST' | 'PATCH' | 'DELETE',
-  (path: string, options: object) => Promise<{ data?: any; error?: unknown; response: Response }>
+  (path: string, options: object) => Promise<{ data?: string; error?: unknown; response: Response }>
 >;
 
 /** @throws HttpError, which react-admin shows */
@@ -39,11 +40,12 @@ async function send(
     const { data, response } = await sent(
       untyped[method](path, {
         ...(body !== undefined && { body }),
+        parseAs: 'text',
         params: { query },
         headers: etag === undefined ? {} : { 'if-match': etag },
       }),
     );
-    return { data, etag: response.headers.get('etag') ?? undefined };
+    return { data: data && parseExactly(data), etag: response.headers.get('etag') ?? undefined };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const errors = Object.fromEntries(error.details.map(({ field, message }) => [field, message]));

@@ -14,6 +14,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Title } from 'react-admin';
 import { ROOT, type Schemas } from '../shared/api.js';
+import { parseExactly } from '../shared/exact-json.js';
 import { inWords } from '../shared/in-words.js';
 import type { ConsolePage } from './console-page.js';
 import { loadEventTypes } from './event-types.js';
@@ -126,7 +127,7 @@ function follow(types: readonly string[], all: readonly string[], { onLive, onEv
     for (const type of all)
       source.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
         last = lastEventId;
-        onEvent(JSON.parse(data) as Event);
+        onEvent(parseExactly(data) as Event);
       });
   };
   open();

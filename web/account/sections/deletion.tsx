@@ -18,8 +18,9 @@ function DeletionSection(): ReactNode {
 
   async function download(): Promise<void> {
     try {
-      const data = await read(api.GET('/auth/me/export/'));
-      const file = new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
+      // As the service has sent it: parsing would change numbers.
+      const text = await read(api.GET('/auth/me/export/', { parseAs: 'text' }));
+      const file = new Blob([text], { type: 'application/json' });
       const link = document.createElement('a');
       link.href = URL.createObjectURL(file);
       link.download = `${SERVICE} account.json`;
