@@ -152,6 +152,21 @@ describeInBrowser((open) => {
       return keys;
     }
 
+    it('accepts no year of an API key that the service would refuse', async () => {
+      const { page } = await visitLoggedIn();
+      const keys = await part(page, 'API keys');
+      await keys.getByRole('button', { name: 'Create a key' }).click();
+      await keys.getByLabel('Name').fill('Far');
+      const expires = keys.getByLabel('Expires');
+      await expires.fill('12345-06-01');
+      await keys.getByRole('button', { name: 'Create' }).click();
+      expect(await expires.evaluate((field) => field.matches(':invalid'))).toBe(true);
+      await expires.fill('9999-12-30');
+      await keys.getByRole('button', { name: 'Create' }).click();
+      await keys.getByLabel('API key', { exact: true }).waitFor();
+      expect(await alert(page).getByText('Something went wrong').count()).toBe(0);
+    });
+
     it('creates and deletes an API key, and asks for the password if the login is older', async () => {
       const { page } = await visitLoggedIn();
       const keys = await createKey(page);

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { describeConsole } from './support/console.js';
 import { postsOf } from './support/posts.js';
 
@@ -22,6 +23,28 @@ describeConsole('the events of the console', (of) => {
       .first()
       .waitFor();
     expect(await events.getByText(/Not seen/).count()).toBe(0);
+  });
+
+  it('reads one stream for all tabs, so that other pages still load', async () => {
+    const first = await of().open('/admin/#/events');
+    const tabs = [first];
+    for (let n = 0; n < 7; n++) {
+      const tab = await first.context().newPage();
+      await tab.goto(`${of().url}/admin/#/events`);
+      tabs.push(tab);
+    }
+    const isSeen = (tab: Page, title: string) => tab.getByText(`title: ${title}`).first().waitFor();
+    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+    await postsOf(of().api).create({ title: 'Seen by all' });
+    for (const tab of tabs) await isSeen(tab, 'Seen by all');
+    const other = await first.context().newPage();
+    await other.goto(`${of().url}/`);
+
+    // The next tab goes on where the one has ended that has read the stream.
+    await first.close();
+    await postsOf(of().api).create({ title: 'Seen by those that are left' });
+    for (const tab of tabs.slice(1)) await isSeen(tab, 'Seen by those that are left');
+    expect(await tabs[1]!.getByText(/^post\.created/).count()).toBe(2);
   });
 
   it('connects again after an error of a proxy', async () => {

@@ -49,6 +49,24 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
     expect((await api.get('/auth/sessions/', cookie)).headers['cache-control']).toBe('no-store');
   });
 
+  it.each([
+    ['UTF-8', Buffer.from('Läufer 🏃/1 (Zürich)').toString('latin1'), 'Läufer 🏃/1 (Zürich)'],
+    ['Latin-1', 'Läufer/1', 'Läufer/1'],
+    [
+      'UTF-8, cut in a character',
+      Buffer.from(`${'a'.repeat(199)}🏃`).toString('latin1'),
+      `${'a'.repeat(199)}\ufffd`,
+    ],
+  ])('name the program in %s', async (name, header, agent) => {
+    const email = `${name.length}@example.com`;
+    await api.accounts.register(email);
+    const { access } = await api.accounts.login(email);
+    const options = { email, password: PASSWORD };
+    expect(await api.post('/auth/login/', options, { 'user-agent': header })).toHaveStatus(200);
+
+    expect((await list(bearer(access))).map((login) => login.agent)).toContain(agent);
+  });
+
   it('end one by one, at once', async () => {
     await api.accounts.register('bob@example.com');
     const [first, second] = [

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { canonicalAddress } from './forwarded-for.js';
 import type { Principal } from './principal.js';
@@ -51,13 +52,21 @@ export class RequestContext {
   get client(): ClientInfo {
     const { ip, headers } = this.request;
     // A connection that was closed before it was accepted has no address.
-    return { address: canonicalAddress(ip ?? '') ?? '', agent: headers['user-agent']?.slice(0, 200) ?? '' };
+    return { address: canonicalAddress(ip ?? '') ?? '', agent: agentOf(headers['user-agent'] ?? '') };
   }
 
   /** The account that acts; `undefined` while it is unknown. */
   get accountId(): number | undefined {
     return this.request.user?.id ?? this.actor;
   }
+}
+
+/** Node reads the bytes of a header as Latin-1; many clients write UTF-8. */
+function agentOf(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  const text = isAscii(bytes) || !isUtf8(bytes) ? header : bytes.toString();
+  // Half of a character at the end could not be stored.
+  return text.slice(0, 200).toWellFormed();
 }
 
 const contexts = new AsyncLocalStorage<RequestContext>();

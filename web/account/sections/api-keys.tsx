@@ -92,7 +92,8 @@ function ApiKeysSection(): ReactNode {
             name="expires"
             type="date"
             required={false}
-            slotProps={{ inputLabel: { shrink: true } }}
+            // A year of more digits is no time of the API.
+            slotProps={{ inputLabel: { shrink: true }, htmlInput: { max: '9999-12-30' } }}
           />
         </Form>
       ) : (
