@@ -296,6 +296,25 @@ describeInBrowser((open, errors) => {
       await api.accounts.login('changer@example.com', 'another password');
     });
 
+    it.each(['profile', 'mail'])(
+      'takes a link that is opened in the tab of somebody at #/%s',
+      async (place) => {
+        const address = `${place}@example.com`;
+        await api.accounts.register(address);
+        const link = linkIn(await mails.next(address));
+        const page = await open(`${url}/account/`);
+        await logIn(page, address);
+        await page.getByRole('heading', { name: 'Ada' }).waitFor();
+        await page.goto(`${url}/account/#/${place}`);
+        await page.goto(link);
+        await page.waitForSelector('h1:text("Confirm your e-mail address")');
+        expect(page.url()).toBe(`${url}/account/#/mail`);
+        await page.getByRole('button', { name: 'Confirm the address' }).click();
+        await page.waitForSelector('[role=alert]:has-text("Your e-mail address is confirmed.")');
+        expect(await isVerified(address)).toBe(true);
+      },
+    );
+
     it('works below a path, because links in mails lead there', async () => {
       const { text } = await api.get('/account/');
 

@@ -12,9 +12,11 @@ if (isLink) history.replaceState(null, '', `${location.pathname}#/mail`);
 else if (returned) history.replaceState(null, '', placeOf(returned));
 else if (location.search !== '') history.replaceState(null, '', `${location.pathname}${location.hash}`);
 
-// Another link is opened in the same tab. The page may have left its address already.
-addEventListener('hashchange', ({ newURL }) => {
-  if (takeLink(new URL(newURL).hash)) location.reload();
+// Another link is opened in the same tab. Before the router, which leaves an address that it does not know.
+addEventListener('popstate', () => {
+  if (!takeLink(location.hash)) return;
+  history.replaceState(null, '', `${location.pathname}#/mail`);
+  location.reload();
 });
 
 /** Where the login began; on another page of the service, this page leads there after the login. */
