@@ -109,15 +109,36 @@ describe('the OpenAPI document', () => {
     expect(targets.size).toBeGreaterThan(8);
   });
 
-  it('has no examples of tags, cursors and ids of events, which imported collections would send', () => {
-    const names = new Set(['If-Match', 'If-None-Match', 'Last-Event-ID', 'last_event_id', 'cursor']);
+  it('has an example of each parameter that imported collections can send unchanged', () => {
     const parameters = operations.flatMap(({ operation }) => (operation.parameters ?? []) as any[]);
-    const given = parameters.filter(({ name }) => names.has(name));
+    const examplesFor = (wanted: string) =>
+      new Set(parameters.filter(({ name }) => name === wanted).map(({ example }) => example));
 
-    expect(given.map(({ name }) => name)).toContain('cursor');
-    for (const { schema } of given) expect(schema).toEqual({ type: 'string' });
-    const providers = parameters.filter(({ name }) => name === 'provider');
-    for (const { schema } of providers) expect(schema.example).toBe('google');
+    for (const { name, example } of parameters)
+      expect([name, typeof example]).not.toEqual([name, 'undefined']);
+    expect(examplesFor('cursor')).toEqual(new Set(['']));
+    expect(examplesFor('If-Match')).toEqual(new Set(['*']));
+    expect(examplesFor('id')).toEqual(new Set([1, '1']));
+    expect(examplesFor('provider')).toEqual(new Set(['google']));
+  });
+
+  it('has a type beside each constant and each body that is one of several, for generators', () => {
+    const texts = JSON.stringify(reference);
+    expect(texts).not.toMatch(/"(enum|const)":[^\]}]*\\"/);
+    const untyped: string[] = [];
+    const check = (value: any, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('const' in value && !('type' in value)) untyped.push(path);
+      if (
+        path.endsWith('/requestBody/content/application~json/schema') &&
+        !('type' in value || '$ref' in value)
+      )
+        untyped.push(path);
+      for (const [name, child] of Object.entries(value)) check(child, `${path}/${name.replaceAll('/', '~')}`);
+    };
+    check(reference.components, '');
+    check(reference.paths, '');
+    expect(untyped).toEqual([]);
   });
 
   it('declares 413 and 415 for each operation that may have a body', () => {

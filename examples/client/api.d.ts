@@ -608,7 +608,7 @@ export interface paths {
         put?: never;
         /**
          * Verifies an e-mail address with the token from a mail
-         * @description Ends every login of the account, unless the call is authenticated as the account or has its password: one of them is required if the account already has a passkey, a second factor, an API key or an identity.
+         * @description Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.
          *
          *     Guide: [Accounts](/guides/accounts)
          */
@@ -674,9 +674,7 @@ export interface paths {
         put?: never;
         /**
          * Confirms a change of e-mail address with the token from a mail
-         * @description Authenticated as the account, it confirms its owner: a later reset of the password keeps what is added afterwards.
-         *
-         *     Guide: [Accounts](/guides/accounts)
+         * @description Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_confirmChange"];
         delete?: never;
@@ -1104,9 +1102,7 @@ export interface paths {
         put?: never;
         /**
          * Turns the second factor on with a first code, and ends all other logins
-         * @description After five wrong codes, or ten minutes, the secret is void.
-         *
-         *     Guide: [Second factors](/guides/second-factors)
+         * @description Guide: [Second factors](/guides/second-factors)
          */
         post: operations["Factors_confirm"];
         delete?: never;
@@ -2693,8 +2689,8 @@ export interface components {
         Link: string;
         /** @description Only on a repeated response. */
         "Idempotent-Replayed": "true";
-        /** @description How to authenticate, and whether a token was invalid (RFC 6750). */
-        "WWW-Authenticate": "Bearer" | "Bearer error=\"invalid_token\"";
+        /** @description `Bearer`, with `error="invalid_token"` if the request had a token (RFC 6750). */
+        "WWW-Authenticate": string;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
     };
@@ -2843,11 +2839,20 @@ export interface operations {
     Events_list_v1: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                /**
+                 * @description The `next_cursor` of an earlier response; absent or empty starts at the beginning.
+                 * @example
+                 */
                 cursor?: string;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Types separated by commas; an unknown one matches nothing, none means all. */
+                /**
+                 * @description Types separated by commas; an unknown one matches nothing, none means all.
+                 * @example post.created,post.deleted
+                 */
                 types?: string;
             };
             header?: never;
@@ -2935,13 +2940,22 @@ export interface operations {
     Events_stream_v1: {
         parameters: {
             query?: {
-                /** @description Types separated by commas; an unknown one matches nothing, none means all. */
+                /**
+                 * @description Types separated by commas; an unknown one matches nothing, none means all.
+                 * @example post.created,post.deleted
+                 */
                 types?: string;
-                /** @description As the header `Last-Event-ID`, for clients that cannot set it. */
+                /**
+                 * @description As the header `Last-Event-ID`, for clients that cannot set it.
+                 * @example
+                 */
                 last_event_id?: string;
             };
             header?: {
-                /** @description The event to continue after; without it, the stream starts with the next event. */
+                /**
+                 * @description The event to continue after; without it, the stream starts with the next event.
+                 * @example
+                 */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -3041,9 +3055,15 @@ export interface operations {
     Users_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 100. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 100.
+                 * @example 100
+                 */
                 limit?: number;
             };
             header?: never;
@@ -3100,7 +3120,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters. */
+                /**
+                 * @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.
+                 * @example 2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3236,11 +3259,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the response is 304, without a body, if one of them is current. */
+                /**
+                 * @description Entity tags, or `*`: the response is 304, without a body, if one of them is current.
+                 * @example "x"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -3328,11 +3357,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -3474,11 +3509,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -3612,11 +3653,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -3757,9 +3804,15 @@ export interface operations {
     Users_list_v2: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -3817,7 +3870,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters. */
+                /**
+                 * @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.
+                 * @example 2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3953,11 +4009,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the response is 304, without a body, if one of them is current. */
+                /**
+                 * @description Entity tags, or `*`: the response is 304, without a body, if one of them is current.
+                 * @example "x"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -4044,11 +4106,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -4190,11 +4258,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -4328,11 +4402,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -4473,19 +4553,40 @@ export interface operations {
     Posts_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Any other value returns an empty list. */
+                /**
+                 * @description Any other value returns an empty list.
+                 * @example draft
+                 */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
+                /**
+                 * @description Text that the title or the content contains, in any letter case.
+                 * @example
+                 */
                 q?: string;
-                /** @description Any other value means created_at. */
+                /**
+                 * @description Any other value means created_at.
+                 * @example created_at
+                 */
                 sort_by?: "created_at" | "title" | "views";
-                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                /**
+                 * @description `ASC` or `DESC`, in any letter case; any other value means `DESC`.
+                 * @example DESC
+                 */
                 sort_dir?: string;
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                /**
+                 * @description The `next_cursor` of an earlier response; absent or empty starts at the beginning.
+                 * @example
+                 */
                 cursor?: string;
             };
             header?: never;
@@ -4553,7 +4654,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters. */
+                /**
+                 * @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.
+                 * @example 2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4688,13 +4792,25 @@ export interface operations {
     Posts_listByCursor_v1: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                /**
+                 * @description The `next_cursor` of an earlier response; absent or empty starts at the beginning.
+                 * @example
+                 */
                 cursor?: string;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Any other value returns an empty list. */
+                /**
+                 * @description Any other value returns an empty list.
+                 * @example draft
+                 */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
+                /**
+                 * @description Text that the title or the content contains, in any letter case.
+                 * @example
+                 */
                 q?: string;
             };
             header?: never;
@@ -4762,11 +4878,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the response is 304, without a body, if one of them is current. */
+                /**
+                 * @description Entity tags, or `*`: the response is 304, without a body, if one of them is current.
+                 * @example "x"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -4853,11 +4975,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -4981,11 +5109,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
+                /**
+                 * @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.
+                 * @example *
+                 */
                 "If-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -5126,22 +5260,43 @@ export interface operations {
     UserPosts_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Any other value returns an empty list. */
+                /**
+                 * @description Any other value returns an empty list.
+                 * @example draft
+                 */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
+                /**
+                 * @description Text that the title or the content contains, in any letter case.
+                 * @example
+                 */
                 q?: string;
-                /** @description Any other value means created_at. */
+                /**
+                 * @description Any other value means created_at.
+                 * @example created_at
+                 */
                 sort_by?: "created_at" | "title" | "views";
-                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                /**
+                 * @description `ASC` or `DESC`, in any letter case; any other value means `DESC`.
+                 * @example DESC
+                 */
                 sort_dir?: string;
             };
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -5216,22 +5371,43 @@ export interface operations {
     UserPosts_list_v2: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Any other value returns an empty list. */
+                /**
+                 * @description Any other value returns an empty list.
+                 * @example draft
+                 */
                 status?: "draft" | "published";
-                /** @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing. */
+                /**
+                 * @description Text that the title or the content contains, in any letter case.
+                 * @example
+                 */
                 q?: string;
-                /** @description Any other value means created_at. */
+                /**
+                 * @description Any other value means created_at.
+                 * @example created_at
+                 */
                 sort_by?: "created_at" | "title" | "views";
-                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                /**
+                 * @description `ASC` or `DESC`, in any letter case; any other value means `DESC`.
+                 * @example DESC
+                 */
                 sort_dir?: string;
             };
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -5307,13 +5483,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the response is 304, without a body, if one of them is current. */
+                /**
+                 * @description Entity tags, or `*`: the response is 304, without a body, if one of them is current.
+                 * @example "x"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 pid: number;
             };
             cookie?: never;
@@ -5400,13 +5585,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the response is 304, without a body, if one of them is current. */
+                /**
+                 * @description Entity tags, or `*`: the response is 304, without a body, if one of them is current.
+                 * @example "x"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 pid: number;
             };
             cookie?: never;
@@ -5492,9 +5686,15 @@ export interface operations {
     Orders_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -5563,7 +5763,10 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters. */
+                /**
+                 * @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.
+                 * @example 2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b
+                 */
                 "Idempotency-Key": string;
             };
             path?: never;
@@ -5701,11 +5904,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the response is 304, without a body, if one of them is current. */
+                /**
+                 * @description Entity tags, or `*`: the response is 304, without a body, if one of them is current.
+                 * @example "x"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -5802,9 +6011,15 @@ export interface operations {
     Webhooks_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -6013,7 +6228,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -6110,7 +6328,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -6225,7 +6446,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -6356,7 +6580,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -6483,7 +6710,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -6608,16 +6838,28 @@ export interface operations {
     Webhooks_listDeliveries_v1: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                /**
+                 * @description The `next_cursor` of an earlier response; absent or empty starts at the beginning.
+                 * @example
+                 */
                 cursor?: string;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Any other value returns an empty list; an empty one counts as absent. */
+                /**
+                 * @description Any other value returns an empty list; an empty one counts as absent.
+                 * @example pending
+                 */
                 status?: "pending" | "delivered" | "failed";
             };
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -6715,9 +6957,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 delivery: number;
             };
             cookie?: never;
@@ -7741,27 +7989,6 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOKEN_NOT_VALID` */
-            401: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `CSRF_FAILED`, `FORBIDDEN` */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
             /** @description `CONFLICT` */
             409: {
                 headers: {
@@ -7839,15 +8066,30 @@ export interface operations {
     ManagedAccounts_list: {
         parameters: {
             query?: {
-                /** @description From 1; any other value is replaced by 1. */
+                /**
+                 * @description From 1; any other value is replaced by 1.
+                 * @example 1
+                 */
                 page?: number;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description A part of the e-mail or the name, in any letter case. More than 1,000 characters match nothing. */
+                /**
+                 * @description A part of the e-mail or the name, in any letter case.
+                 * @example
+                 */
                 q?: string;
-                /** @description Whether they may log in; any other value counts as absent. */
+                /**
+                 * @description Whether they may log in; any other value counts as absent.
+                 * @example true
+                 */
                 is_active?: "true" | "false";
-                /** @description Whether they are staff; any other value counts as absent. */
+                /**
+                 * @description Whether they are staff; any other value counts as absent.
+                 * @example true
+                 */
                 is_staff?: "true" | "false";
             };
             header?: never;
@@ -7927,7 +8169,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -8024,7 +8269,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -8165,7 +8413,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -8280,7 +8531,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A decimal integer of 64 bits. */
+                /**
+                 * @description A decimal integer of 64 bits.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -8622,6 +8876,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 1 */
                 id: string;
             };
             cookie?: never;
@@ -9392,6 +9647,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 1 */
                 id: string;
             };
             cookie?: never;
@@ -9495,7 +9751,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters. */
+                /**
+                 * @description Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.
+                 * @example 2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11105,6 +11364,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 1 */
                 id: string;
             };
             cookie?: never;
@@ -11508,6 +11768,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example 1 */
                 id: string;
             };
             cookie?: never;
@@ -11644,11 +11905,15 @@ export interface operations {
     Identities_link: {
         parameters: {
             query?: {
-                /** @description `account` ends at the account page of this service. */
+                /**
+                 * @description `account` ends at the account page of this service.
+                 * @example account
+                 */
                 return?: string;
             };
             header?: never;
             path: {
+                /** @example google */
                 provider: string;
             };
             cookie?: never;
@@ -11927,20 +12192,26 @@ export interface operations {
     Social_start: {
         parameters: {
             query?: {
+                /** @example E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM */
                 code_challenge?: string;
+                /** @example S256 */
                 code_challenge_method?: "S256";
-                /** @description `account` ends at the account page of this service; it needs a `code_challenge`. */
+                /**
+                 * @description `account` ends at the account page of this service; it needs a `code_challenge`.
+                 * @example account
+                 */
                 return?: string;
             };
             header?: never;
             path: {
+                /** @example google */
                 provider: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Redirect to the provider; for a browser that comes from the account page, back to it with `error`, the code of an error. */
+            /** @description Redirect to the provider. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12008,6 +12279,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example google */
                 provider: string;
             };
             cookie?: never;
@@ -12131,13 +12403,25 @@ export interface operations {
     Audit_list_v1: {
         parameters: {
             query?: {
-                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
+                /**
+                 * @description The `next_cursor` of an earlier response; absent or empty starts at the beginning.
+                 * @example
+                 */
                 cursor?: string;
-                /** @description From 1 to 100; any other value is replaced by 20. */
+                /**
+                 * @description From 1 to 100; any other value is replaced by 20.
+                 * @example 20
+                 */
                 limit?: number;
-                /** @description Only changes by this account; an invalid id matches nothing. */
+                /**
+                 * @description Only changes by this account; an invalid id matches nothing.
+                 * @example 1
+                 */
                 account_id?: number;
-                /** @description Only changes of the resource with this path. */
+                /**
+                 * @description Only changes of the resource with this path.
+                 * @example /auth/me
+                 */
                 subject?: string;
             };
             header?: never;

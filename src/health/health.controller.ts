@@ -7,7 +7,7 @@ import { NOT_READY, Readiness } from '../platform/operations/readiness.service.j
 
 const OK = {
   type: 'object',
-  properties: { status: { const: 'ok' } },
+  properties: { status: { type: 'string', const: 'ok' } },
   required: ['status'],
   additionalProperties: false,
 };

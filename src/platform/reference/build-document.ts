@@ -14,6 +14,7 @@ import {
   IF_NONE_MATCH,
   keyParameter,
   NOT_MODIFIED,
+  parameterExample,
 } from './components.js';
 import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
@@ -159,7 +160,12 @@ async function complete(
     handler.hasTag && method === 'get' && IF_NONE_MATCH,
   ].filter((each) => typeof each === 'object' && !declared.has(each['name'].toLowerCase()));
   const all = [...ids.map(idParameter), ...parameters, ...ofHandler];
-  if (all.length > 0) operation['parameters'] = all;
+  if (all.length > 0) {
+    operation['parameters'] = (all as Json[]).map((each) => {
+      const example = 'example' in each || 'examples' in each ? undefined : parameterExample(each);
+      return { ...each, ...(example !== undefined && { example }) };
+    });
+  }
   const body = operation['requestBody'] as Json | undefined;
   const input = inputOf(handler, body);
   Object.assign(operation, securityMembers(handler, method, operation['security']));

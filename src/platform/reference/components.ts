@@ -22,7 +22,28 @@ export const EXAMPLES: Json = {
   description: 'The search index',
 };
 
-// Parts of the reference that many operations use. Tags, cursors and ids of events have no examples: tools would send them.
+/** Those of parameters that tools send before anybody has changed them: each is accepted everywhere. */
+const PARAMETER_EXAMPLES: Json = {
+  cursor: '',
+  last_event_id: '',
+  'Last-Event-ID': '',
+  q: '',
+  'If-Match': '*',
+  // `*` would be 304.
+  'If-None-Match': '"x"',
+  return: 'account',
+  // RFC 7636, appendix B.
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+};
+
+/** The example value of a parameter, which collections for Postman take from nowhere else. */
+export function parameterExample({ in: place, name, schema = {} }: Json): unknown {
+  const { example, examples, default: usual, enum: values, type } = schema;
+  const own = PARAMETER_EXAMPLES[name] ?? example ?? examples?.[0] ?? usual ?? values?.[0];
+  return own ?? (type === 'integer' ? 1 : place === 'path' ? '1' : undefined);
+}
+
+// Parts of the reference that many operations use.
 
 export const idParameter = (name: string): Json => ({
   name,
@@ -79,10 +100,11 @@ export const HEADERS: Json = {
     type: 'string',
     const: 'true',
   }),
-  'WWW-Authenticate': header('How to authenticate, and whether a token was invalid (RFC 6750).', {
-    type: 'string',
-    enum: ['Bearer', 'Bearer error="invalid_token"'],
-  }),
+  // Without an enum: generators write its quotes into code unescaped.
+  'WWW-Authenticate': header(
+    '`Bearer`, with `error="invalid_token"` if the request had a token (RFC 6750).',
+    { type: 'string' },
+  ),
   'Retry-After': header('Seconds to wait before the next attempt.', { type: 'string', pattern: '^\\d+$' }),
 };
 

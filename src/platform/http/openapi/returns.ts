@@ -88,7 +88,8 @@ export const AcceptsOneOf = (...inputs: readonly [Type, ...Type[]]): MethodDecor
   applyDecorators(
     SetMetadata<symbol, Type>(INPUT, inputs[0]),
     ApiExtraModels(...inputs),
-    ApiBody({ schema: { oneOf: inputs.map((input) => ({ $ref: getSchemaPath(input) })) } }),
+    // Some generators need the type.
+    ApiBody({ schema: { type: 'object', oneOf: inputs.map((input) => ({ $ref: getSchemaPath(input) })) } }),
   );
 
 /** The response has no class. @param name the name of the schema in the document */
