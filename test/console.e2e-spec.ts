@@ -106,6 +106,34 @@ describeConsole('the console', (of) => {
     expect(await page.getByPlaceholder('Search').evaluate((field) => field.matches(':focus'))).toBe(true);
   });
 
+  it.each(['the console', 'the account page'])(
+    'keeps nothing of a search after a log-out on %s',
+    async (place) => {
+      const page = await of().open('/admin/#/accounts');
+      await page.getByPlaceholder('Search').fill('secret search');
+      await page.getByRole('cell', { name: 'Grace' }).first().waitFor({ state: 'detached' });
+      await page.getByRole('menuitem', { name: 'Health' }).click();
+      await page.getByRole('button', { name: 'Check now' }).waitFor();
+      if (place === 'the account page') {
+        await page.goto(`${of().url}/account/`);
+        await page.getByRole('button', { name: 'Log out' }).click();
+        await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      } else {
+        await page.getByRole('button', { name: 'Grace' }).click();
+        await page.getByRole('menuitem', { name: 'Logout' }).click();
+      }
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+
+      const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+      expect(stored).not.toMatch(/secret search|RaStore/);
+      if (place === 'the account page') return;
+      // Not even for who logs in next in this tab.
+      await logIn(page, ROOT);
+      await page.getByRole('menuitem', { name: 'Accounts' }).click();
+      await page.getByRole('cell', { name: 'Grace' }).first().waitFor();
+    },
+  );
+
   it('leads to the login and back to the same place when the session has ended elsewhere', async () => {
     const page = await of().open('/admin/#/audit');
     await page.getByRole('cell', { name: 'POST /auth/session' }).first().waitFor();

@@ -1,5 +1,5 @@
 import { Box, Button, CircularProgress, Container, type Theme, Typography } from '@mui/material';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import {
   Admin,
   AppBar,
@@ -7,6 +7,7 @@ import {
   defaultDarkTheme,
   defaultLightTheme,
   Layout,
+  memoryStore,
   Menu,
   type RaThemeOptions,
   Resource,
@@ -49,6 +50,10 @@ const THEMES = {
 export function Console(): ReactNode {
   const { account, logOut } = useSession();
   const { say } = useDialogs();
+  const id = account?.id;
+  // What was searched for is kept in no storage of the browser, and is gone with the login.
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  const store = useMemo(() => memoryStore(), [id]);
   if (account === undefined) return <CircularProgress aria-label="Loading" sx={{ m: 4 }} />;
   if (account === null) {
     return (
@@ -77,6 +82,7 @@ export function Console(): ReactNode {
       layout={ConsoleLayout}
       dataProvider={dataProvider}
       queryClient={queryClient}
+      store={store}
       disableTelemetry
       authProvider={{
         login: () => Promise.resolve(),
