@@ -232,7 +232,7 @@ describe('the pages', () => {
     const index = (await api.get('/guides', HTML)).text;
     const listed = [...index.matchAll(/<li><a href="([^"]+)">[^<]+<\/a><p>([^<]+)<\/p>/g)];
     expect(listed.length).toBeGreaterThan(25);
-    for (const [, , about] of listed) expect(about).toMatch(/^[A-Z]/);
+    for (const [, , about] of listed) expect(about).toMatch(/^(?!Np[mx] )[A-Z]/);
 
     const visited: string[] = [];
     for (let path = listed[0]![1]; path !== undefined;) {

@@ -42,8 +42,7 @@ export class AccountsService {
   ) {}
 
   async findOne(id: number): Promise<Account | undefined> {
-    const row = await this.queries.one<AccountRow>(`SELECT ${ACCOUNT} FROM accounts WHERE id = :id`, { id });
-    return row && toAccount(row);
+    return (await this.accounts.findOneBy({ id })) ?? undefined;
   }
 
   exists(id: number): Promise<boolean> {
