@@ -207,6 +207,26 @@ describeInBrowser((open, errors) => {
       expect((await page.context().cookies(url)).map(({ name }) => name)).not.toContain('session');
     });
 
+    it.each([
+      ['as many characters', `${'a'.repeat(64)}kT7#qW9z`, false],
+      ['composed characters', `${'a\u0308'.repeat(40)}kT7#qW9zR4!m`, true],
+      ['the first part of the address', 'lovelace.countess1', false],
+    ])('scores a new password as the service does: %s', async (_, password, isAccepted) => {
+      const strict = await startApi(store, { PASSWORD_POLICY: 'strict' });
+      const page = await open(`${await strict.listen()}/account/#/register`);
+      await page.fill('[name=name]', 'Ada');
+      await page.fill('[name=email]', 'lovelace.countess@example.com');
+      await page.fill('[name=password]', password);
+      const score = page.locator('[aria-live=polite]', { hasText: 'guess' });
+      await score.waitFor();
+      expect(await score.textContent()).toMatch(
+        isAccepted ? /hard to guess/i : /easy to guess|can be guessed/i,
+      );
+      await page.keyboard.press('Enter');
+      await page.getByText(isAccepted ? 'Not verified' : 'Password is too easy to guess').waitFor();
+      await strict.stop();
+    });
+
     it('keeps its links at the address without a slash', async () => {
       const page = await open(`${url}/account`);
       await page.click('a:text("Forgot your password?")');

@@ -20,8 +20,10 @@ const COLORS = ['error', 'error', 'warning', 'success', 'success'] as const;
 
 /** In milliseconds: the score of a long password takes some time. */
 const PAUSE = 150;
-/** The service scores no more characters, either. */
-const MAX_SCORED = 72;
+/** The service scores as many characters (`src/auth/password/password-strength.ts`). */
+const MAX_SCORED = 64;
+/** Longer than any password whose strength is scored, in each form of its characters. */
+const MAX_READ = 1000;
 
 type Score = (password: string, hints: string[]) => number;
 
@@ -32,7 +34,10 @@ async function loadScore(): Promise<Score> {
     import('@zxcvbn-ts/language-common'),
   ]);
   const scorer = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
-  return (password, hints) => scorer.check(password.slice(0, MAX_SCORED), hints).score;
+  const scored = (text: string) => text.slice(0, MAX_SCORED);
+  // The service also knows the first part of an address.
+  const withParts = (hints: string[]) => hints.flatMap((hint) => [hint, ...hint.split('@', 1)]);
+  return (password, hints) => scorer.check(scored(password), withParts(hints).map(scored)).score;
 }
 
 interface Props {
@@ -46,14 +51,13 @@ interface Props {
 export function NewPasswordField({ label = 'Password', name = 'password', hints }: Props): ReactNode {
   const [value, setValue] = useState('');
   const [score, setScore] = useState<number>();
-  const isShort = Array.from(value).length < MIN_LENGTH;
+  // The service composes characters, too.
+  const text = value.slice(0, MAX_READ).normalize('NFC');
+  const isShort = Array.from(text).length < MIN_LENGTH;
 
   useEffect(() => {
     if (value === '') return undefined;
-    const timer = setTimeout(
-      () => void loadScore().then((of) => setScore(of(value, hints?.() ?? []))),
-      PAUSE,
-    );
+    const timer = setTimeout(() => void loadScore().then((of) => setScore(of(text, hints?.() ?? []))), PAUSE);
     return () => clearTimeout(timer);
     // The hints are read when the score is computed.
     // eslint-disable-next-line react-hooks/exhaustive-deps
