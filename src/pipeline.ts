@@ -67,8 +67,8 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
   await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404, 405
 
-  // The body: 413 if it is too large, 415 if it is not JSON; a large one waits for others. One that is not valid JSON
-  // reaches Nest, where the guard comes first.
+  // The body: 413 if it is too large, 503 if others use the memory, 415 if it is not JSON; a large one waits for others.
+  // One that is not valid JSON reaches Nest, where the guard comes first.
   await fastify.register(jsonBodies, { registry });
 
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.

@@ -266,7 +266,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await bodies('running')).toBe(0);
   });
 
-  it('are 503 when too many large bodies wait, half of which may be of one client', async () => {
+  it('are 503 when too many large bodies wait, a quarter of which may be of one client', async () => {
     const send = async (address: string) => {
       const [response] = (await once(sendLarge(address), 'response')) as [IncomingMessage];
       response.resume();
@@ -285,15 +285,39 @@ describe.each(STORES)('metrics on %s', (store) => {
         );
       }
     };
-    await fill('192.0.2.1', 32);
+    await fill('192.0.2.1', 16);
     expect(await send('192.0.2.1')).toBe(503);
-    await fill('192.0.2.2', 64);
-    expect(await send('192.0.2.3')).toBe(503);
+    for (const [n, count] of [32, 48, 64].entries()) await fill(`192.0.2.${n + 2}`, count);
+    expect(await send('192.0.2.5')).toBe(503);
 
     gate.resolve();
     expect(new Set(await Promise.all(accepted))).toEqual(new Set([201]));
     gate = Promise.withResolvers();
     await untilWaiting(0);
+  });
+
+  it('are 503 when a large body waits for ten seconds', async () => {
+    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
+    const sent: ClientRequest[] = [];
+    while ((await bodies('waiting')) === 0) {
+      sent.push(sendLarge());
+      const isThere = async () => (await bodies('running')) + (await bodies('waiting')) === sent.length;
+      while (!(await isThere())) await new Promise(setImmediate);
+    }
+    const last = once(sent.at(-1)!, 'response') as Promise<[IncomingMessage]>;
+    jest.advanceTimersByTime(9999);
+    expect(await bodies('waiting')).toBe(1);
+    jest.advanceTimersByTime(1);
+    jest.useRealTimers();
+
+    expect((await last)[0].statusCode).toBe(503);
+    gate.resolve();
+    for (const request of sent.slice(0, -1)) {
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      expect(response.statusCode).toBe(201);
+    }
+    gate = Promise.withResolvers();
+    expect(await bodies('waiting')).toBe(0);
   });
 
   it('count a large body until its handler ends, also if the client has disconnected', async () => {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { networkOf } from '../../platform/http/client.js';
 import { currentContext } from '../../platform/http/request-context.js';
-import { WorkQueue } from '../../platform/jobs/work-queue.js';
+import { WorkQueue } from '../../platform/http/work-queue.js';
 import { ThreadPool } from '../../platform/database/thread-pool.js';
 import type { Guess } from './password-strength-thread.js';
 

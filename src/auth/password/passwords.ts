@@ -4,7 +4,7 @@ import argon2 from 'argon2';
 import { Gauge, type Registry } from 'prom-client';
 import { networkOf } from '../../platform/http/client.js';
 import { textFault } from '../../platform/http/validation/text.js';
-import { WorkQueue } from '../../platform/jobs/work-queue.js';
+import { WorkQueue } from '../../platform/http/work-queue.js';
 import { NO_PASSWORD } from '../../accounts/account.entity.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */

@@ -8,6 +8,7 @@ import { AppError, ERRORS } from './errors/errors.js';
 import { runInContext } from './request-context.js';
 import { ConfigureRoute } from './route-config.js';
 import { parseIJson, scanIJson } from './i-json.js';
+import { BodyMemory, boundBodies } from './body-memory.js';
 import { LARGE, LargeBodies } from './large-bodies.js';
 import { appendHook } from './routes.js';
 
@@ -79,8 +80,10 @@ const sendsBody = (headers: IncomingHttpHeaders): boolean =>
 export const jsonBodies = fastifyPlugin<{ registry: Registry }>(
   (fastify, { registry }, done) => {
     const large = new LargeBodies(registry);
+    const memory = new BodyMemory();
     fastify.addHook('onRoute', (route) => {
       setUpBody(route);
+      boundBodies(route, memory);
       large.release(route);
     });
     fastify.addHook('onRequest', ({ headers }, _reply, next) => {

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-type HookName = 'onRequest' | 'preSerialization' | 'preHandler' | 'onSend' | 'onResponse';
+type HookName = 'onRequest' | 'preParsing' | 'preSerialization' | 'preHandler' | 'onSend' | 'onResponse';
 
 /** Adds a hook to a route, after those that it has. */
 export function appendHook<Name extends HookName>(

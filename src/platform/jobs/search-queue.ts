@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { SearchQueue } from '../database/queries.js';
-import { WorkQueue } from './work-queue.js';
+import { WorkQueue } from '../http/work-queue.js';
 import { networkOf } from '../http/client.js';
 import { currentContext } from '../http/request-context.js';
 

@@ -1,4 +1,4 @@
-import { AppError } from '../http/errors/errors.js';
+import { AppError } from './errors/errors.js';
 
 interface Limits {
   /** How many tasks run at once, of all kinds. */
@@ -43,12 +43,18 @@ export class WorkQueue<Kind extends string> {
 
   /**
    * @param client who requested the task, such as its network; undefined for work that no client requested
+   * @param left aborts when nobody needs the task any more: it leaves the queue, and the promise rejects
    * @throws AppError `SERVICE_UNAVAILABLE` at once, when the queue of the kind or the client's share of it is full, and
    * when the task has waited for too long
    */
-  async run<T>(kind: Kind, client: string | undefined, work: () => Promise<T>): Promise<T> {
+  async run<T>(
+    kind: Kind,
+    client: string | undefined,
+    work: () => Promise<T>,
+    left?: AbortSignal,
+  ): Promise<T> {
     if (this.running.length < this.limits.concurrency) this.running.push(client);
-    else await this.enqueue(kind, client);
+    else await this.enqueue(kind, client, left);
     try {
       return await work();
     } finally {
@@ -58,7 +64,7 @@ export class WorkQueue<Kind extends string> {
     }
   }
 
-  private enqueue(kind: Kind, client: string | undefined): Promise<void> {
+  private enqueue(kind: Kind, client: string | undefined, left: AbortSignal | undefined): Promise<void> {
     const { capacity, patience, full } = this.limits;
     const clients: TasksByClient = this.queues.get(kind) ?? new Map();
     const tasks = clients.get(client) ?? [];
@@ -69,7 +75,10 @@ export class WorkQueue<Kind extends string> {
     clients.set(client, tasks);
     return new Promise((resolve, reject) => {
       const giveUp = () => {
-        tasks.splice(tasks.indexOf(task), 1);
+        const place = tasks.indexOf(task);
+        if (place === -1) return;
+        tasks.splice(place, 1);
+        clearTimeout(task.timeout);
         if (tasks.length === 0) clients.delete(client);
         if (clients.size === 0) this.queues.delete(kind);
         reject(new AppError('SERVICE_UNAVAILABLE', full));
@@ -79,6 +88,7 @@ export class WorkQueue<Kind extends string> {
         timeout: patience === undefined ? undefined : setTimeout(giveUp, patience),
       };
       tasks.push(task);
+      left?.addEventListener('abort', giveUp);
     });
   }
 
