@@ -57,16 +57,19 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
 );
 
 /**
- * A request that Apollo supports: not HEAD (Fastify removes the body of the response), and without repeated parameters,
- * of which the first value counts.
+ * A request that Apollo supports: not HEAD (Fastify removes the body of the response), without repeated parameters, of
+ * which the first value counts, and with an address that is a URL: the host may be empty, or come from a header of a proxy.
  */
 function supported(request: FastifyRequest): FastifyRequest {
   const isRepeated = Object.values(request.query as QueryParameters).some(Array.isArray);
-  if (request.method !== 'HEAD' && !isRepeated) return request;
-  const [path, query] = splitOnce(request.url, '?');
+  const isUrl = URL.canParse(request.url, `${request.protocol}://${request.hostname}/`);
+  if (request.method !== 'HEAD' && !isRepeated && isUrl) return request;
+  const [, query] = splitOnce(request.url, '?');
   return Object.create(request, {
     method: { value: request.method === 'HEAD' ? 'GET' : request.method },
-    url: { value: `${path}?${withFirstValues(query)}` },
+    url: { value: `${PATH}?${withFirstValues(query)}` },
+    protocol: { value: 'http' },
+    hostname: { value: 'localhost' },
   });
 }
 

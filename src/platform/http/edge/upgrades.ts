@@ -9,7 +9,7 @@ import { RateLimiter } from '../rate-limiter.js';
 import { SecurityEvents } from '../security-events.js';
 import { runInContext } from '../request-context.js';
 import { pathOf } from '../request-log.js';
-
+import { ambiguityOf } from './ambiguous-request.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { addressBehind, rememberAddress, toRequest } from '../request-of.js';
 import { rejectConnection } from './reject-connection.js';
@@ -62,6 +62,8 @@ export class Upgrades {
       rememberAddress(request, this.addressOf(request));
       const asRequest = toRequest(request, { id });
       await this.limiter.check(asRequest, (limit) => Object.assign(headers, limit));
+      const ambiguity = ambiguityOf(request);
+      if (ambiguity !== undefined) throw new AppError('MALFORMED_REQUEST', ambiguity);
       checkHandshake(request);
       checkOrigin(request, this.config);
       const leave = this.connections.enter(asRequest.context.client.address);

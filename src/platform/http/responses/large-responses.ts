@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { onSendHookHandler } from 'fastify';
+import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import { AppError } from '../errors/errors.js';
@@ -23,7 +23,7 @@ const LARGE = 64 * 1024;
 /** How long a client may read no byte of a large response, in milliseconds. Node may notice it that much later. */
 const STALL = 30_000;
 
-/** The memory of a response that is streamed in parts, in bytes. */
+/** The memory of a response that is streamed in parts, in bytes, unless its `Content-Length` is less. */
 const STREAM = 16 * 1024 * 1024;
 
 /**
@@ -50,7 +50,7 @@ export const largeResponses = fastifyPlugin<{ registry: Registry }>(
     }).set(BUDGET);
 
     const bound: onSendHookHandler = (request, reply, payload, next) => {
-      const bytes = bytesOf(payload);
+      const bytes = bytesOf(payload, reply);
       if (bytes < LARGE) {
         next(null, payload);
         return;
@@ -93,13 +93,13 @@ function disconnectWhenStalled(response: ServerResponse): void {
   response.setTimeout(STALL, () => response.writableLength > 0 && response.destroy());
 }
 
-function bytesOf(payload: unknown): number {
+function bytesOf(payload: unknown, reply: FastifyReply): number {
   if (typeof payload === 'string') {
     // A UTF-16 code unit takes at most three bytes in UTF-8.
     return payload.length * 3 < LARGE ? 0 : Buffer.byteLength(payload);
   }
   if (Buffer.isBuffer(payload)) return payload.length;
-  return isStream(payload) ? STREAM : 0;
+  return isStream(payload) ? Math.min(STREAM, Number(reply.getHeader('content-length') ?? STREAM)) : 0;
 }
 
 const isStream = (payload: unknown): payload is Readable =>

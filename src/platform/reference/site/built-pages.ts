@@ -34,10 +34,13 @@ export function registerBuiltFiles(fastify: FastifyInstance): void {
 /** @param path below `public/` */
 export const hasBuiltFile = (path: string): boolean => FILE.test(path) && existsSync(`${PUBLIC}/${path}`);
 
+/** The codes of a path without a file; a client may send any path. */
+const NO_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG']);
+
 /** The text of a file below `public/`; `undefined` if it does not exist. */
 export const readBuilt = (path: string): Promise<string | undefined> =>
   readFile(`${PUBLIC}/${path}`, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
+    if (NO_FILE.has(error.code ?? '')) return undefined;
     throw error;
   });
 
