@@ -1,6 +1,6 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Connection from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
@@ -95,6 +95,37 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
       200,
     );
     await api.stop();
+  });
+});
+
+describe.each(STORES)('a lost table on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [FixtureModule]);
+    await api.samples.create();
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    ['of an entity', 'samples'],
+    ['without an entity', 'events'],
+  ])('makes requests 503, and the service unready, until it is restored: one %s', async (_, table) => {
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    await api.rows.execute(`ALTER TABLE ${table} RENAME TO away`);
+
+    expect(await api.post('/v1/samples', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
+    expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['database']);
+
+    await api.rows.execute(`ALTER TABLE away RENAME TO ${table}`);
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    expect(await api.post('/v1/samples', { text: 'T' })).toHaveStatus(201);
+  });
+
+  it('is no fault if no request needs it', async () => {
+    await api.rows.execute('CREATE TABLE others (name text)');
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    await api.rows.execute('DROP TABLE others');
+    expect(await api.get('/health/ready')).toHaveStatus(200);
   });
 });
 

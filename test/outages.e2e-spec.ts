@@ -192,6 +192,50 @@ describe('an outage of PostgreSQL', () => {
     expect(await api.get('/v1/samples/1')).toHaveStatus(200);
   });
 
+  it.each([
+    ['the table of an entity', 'ALL ON TABLE samples', ['GET', 'POST']],
+    ['writes of a table', 'INSERT ON TABLE samples', ['POST']],
+    ['writes of a table without an entity', 'INSERT ON TABLE events', ['POST']],
+  ])('by the loss of a right on %s is 503, and readiness names it', async (_, right, methods) => {
+    await start();
+    await api.samples.create();
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    await inside(`REVOKE ${right} FROM ${names.role}`);
+
+    for (const method of methods) {
+      const reply = await (method === 'GET'
+        ? api.get('/v1/samples')
+        : api.post('/v1/samples', { text: 'T' }));
+      expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    }
+    const ready = await api.get('/health/ready');
+    expect(ready).toHaveStatus(503);
+    const fields = ready.body.error.details.map(({ field }: { field: string }) => field);
+    expect(new Set(fields)).toEqual(new Set(['database']));
+    expect(ready.text).toContain(right.split(' ').at(-1));
+
+    await inside(`GRANT ${right} TO ${names.role}`);
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    expect(await create('after')).toHaveStatus(201);
+  });
+
+  it('is none while a table is locked that requests do not need', async () => {
+    await start();
+    const locking = new Client(url.href);
+    await locking.connect();
+    await locking.query('BEGIN; LOCK TABLE migrations, mails IN ACCESS EXCLUSIVE MODE');
+
+    expect(await create('meanwhile')).toHaveStatus(201);
+    // Metrics wait for the mails.
+    const scrape = { isOver: false };
+    const scraped = metrics().finally(() => (scrape.isOver = true));
+    do expect(await api.get('/health/ready')).toHaveStatus(200);
+    while (!scrape.isOver);
+    await scraped;
+    await locking.query('ROLLBACK');
+    await locking.end();
+  });
+
   it('that demands a password which the address lacks leaves no connection open', async () => {
     const trust = await addRule(`host ${names.database} ${names.role} all trust`);
     await until('the server trusts the role', () =>

@@ -1,4 +1,3 @@
-import type { EntityMetadata } from 'typeorm';
 import { pendingMigrations } from './pending-migrations.js';
 import { Queries } from './queries.js';
 import type { ServiceDataSource } from './service-data-source.js';
@@ -27,14 +26,27 @@ export interface PoolLoad {
   readonly pending: number;
 }
 
+/** A privilege on a table or a sequence. */
+interface Privilege {
+  readonly name: string;
+  readonly privilege: string;
+  readonly isHeld: boolean;
+}
+
+const nameOf = ({ name, privilege }: Privilege): string => `${privilege} on ${name}`;
+
 const LOST = 'is a table that the database has lost, or that its role may no longer see; restore it';
+const WITHDRAWN = 'is a privilege that the role has lost; grant it';
 const MISSING = 'is a column that the database lacks; make a migration that adds it';
 
 /** An open database of either kind. */
 export abstract class Database {
   readonly queries: Queries;
   readonly transactions: Transactions;
-  private pending = 0;
+  /** Undefined before the schema is checked. */
+  private pending: number | undefined;
+  /** The privileges that the role has had, such as `INSERT on mails`. */
+  private readonly privileges = new Set<string>();
 
   /** @param source initialized */
   constructor(readonly source: ServiceDataSource) {
@@ -44,50 +56,65 @@ export abstract class Database {
 
   /** Whether migrations were pending when the schema was last checked. */
   get isBehind(): boolean {
-    return this.pending > 0;
+    return (this.pending ?? 0) > 0;
   }
 
   /** The number of pending migrations. It queries the database each time. */
   async pendingMigrations(): Promise<number> {
-    const { length } = await pendingMigrations((sql) => this.monitor(sql), this.source.tables);
+    const { length } = await pendingMigrations((sql) => this.inspect(sql), this.source.tables);
     return (this.pending = length);
   }
 
   /**
-   * The faults of the schema, as sentences for an operator: pending migrations, and missing columns of entities. It
-   * queries the database each time.
+   * The faults of the schema, as sentences for an operator: pending migrations, lost tables and privileges, and missing
+   * columns of entities. It queries the database each time.
    */
   async schemaFaults(): Promise<SchemaFault[]> {
-    const pending = await this.pendingMigrations();
+    // Once all have run, no request needs their table, which may be locked.
+    const pending = this.pending === 0 ? 0 : await this.pendingMigrations();
     // Pending migrations cause all other faults.
     if (pending > 0) return [{ field: 'migrations', message: `${pending} still to run` }];
     return this.missingParts();
   }
 
-  /** Tables and columns of entities that are missing. Further ones are no fault: another build may need them. */
+  /**
+   * Tables, privileges and columns that are missing. Further ones are no fault: another build may need them. Only the
+   * privileges that the role has had are missing, and SELECT on the tables of entities: no table needs all of them.
+   */
   private async missingParts(): Promise<SchemaFault[]> {
-    const rows = await this.monitor<{ table: string; column: string }>(this.queries.dialect.columns);
+    const { source, privileges } = this;
+    const { dialect } = this.queries;
+    const granted =
+      dialect.privileges === undefined ? undefined : await this.inspect<Privilege>(dialect.privileges);
+    const rows = await this.inspect<{ table: string; column: string }>(dialect.columns);
     const found = new Set(rows.map(({ table }) => table));
     const columns = new Set(rows.map(({ table, column }) => `${table}.${column}`));
-    const stored = this.source.entityMetadatas.filter(
+    const stored = source.entityMetadatas.filter(
       ({ tableType, synchronize }) => tableType !== 'view' && synchronize,
     );
-    const isLost = ({ tableName }: EntityMetadata) =>
-      !found.has(tableName) && this.source.tables.has(tableName);
-    for (const name of found) this.source.tables.add(name);
+    const isLost = (name: string) => !found.has(name) && source.tables.has(name);
+    for (const name of found) {
+      source.tables.add(name);
+      source.lostTables.delete(name);
+    }
+    const lost = new Set([...stored.map(({ tableName }) => tableName).filter(isLost), ...source.lostTables]);
     const missing = stored
-      .filter((entity) => !isLost(entity))
+      .filter(({ tableName }) => !lost.has(tableName))
       .flatMap(({ tableName, columns: own }) => own.map(({ databaseName }) => `${tableName}.${databaseName}`))
       .filter((name) => !columns.has(name));
+    const held = new Set(granted?.filter(({ isHeld }) => isHeld).map(nameOf));
+    const withdrawn = new Set(granted?.map(nameOf).filter((name) => privileges.has(name) && !held.has(name)));
+    for (const { tableName: name } of granted ? stored : [])
+      if (found.has(name) && !held.has(`SELECT on ${name}`)) withdrawn.add(`SELECT on ${name}`);
+    for (const name of held) privileges.add(name);
     return [
-      ...stored
-        .filter(isLost)
-        .map(({ tableName }) => ({ field: 'database', message: `${tableName} ${LOST}` })),
+      ...[...lost].map((name) => ({ field: 'database', message: `${name} ${LOST}` })),
+      ...[...withdrawn].map((name) => ({ field: 'database', message: `${name} ${WITHDRAWN}` })),
       ...missing.map((name) => ({ field: 'schema', message: `${name} ${MISSING}` })),
     ];
   }
 
-  /** @throws Error if requests cannot use the database, although {@link monitor} can */
+  /** @throws Error if requests cannot use the database, although {@link inspect} can */
   async probe(): Promise<void> {
     // With one connection for all, there is no difference.
   }
@@ -105,8 +132,11 @@ export abstract class Database {
    */
   abstract listen(channel: string, onSignal: () => void): Listening | undefined;
 
-  /** Reads on a connection that is not shared with requests, for health and metrics. */
+  /** Reads on a connection that is not shared with requests, for metrics. It does not wait for a locked table. */
   abstract monitor<Row>(sql: string): Promise<Row[]>;
+
+  /** The same for health checks, which read no table that may be locked for long. */
+  protected abstract inspect<Row>(sql: string): Promise<Row[]>;
 
   /** Tests whether the database can write, without leaving rows. */
   protected abstract probeStorage(): Promise<unknown>;

@@ -28,6 +28,11 @@ export interface Dialect {
   rangesAfter(columns: readonly string[], direction: 'ASC' | 'DESC'): readonly string[];
   /** Selects the `table` and the `column` of every column. */
   readonly columns: string;
+  /**
+   * Selects the `name` of every table and sequence, with each `privilege` on it and whether it `isHeld` by the role.
+   * Undefined where there are none.
+   */
+  readonly privileges?: string;
   /** A condition that is always true. On SQLite, it throws after the deadline of `Queries.search`. */
   readonly withinDeadline: string;
   /** A time from RFC 3339 text in UTC. */
@@ -112,6 +117,14 @@ export const POSTGRES: Dialect = {
     FROM pg_class AS tables JOIN pg_attribute AS columns ON columns.attrelid = tables.oid
     WHERE tables.relkind IN ('r', 'p', 'v', 'f') AND columns.attnum > 0 AND NOT columns.attisdropped
       AND tables.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`,
+  privileges: `
+    SELECT relname AS name, privilege, CASE relkind WHEN 'S' THEN has_sequence_privilege(oid, privilege)
+      ELSE has_table_privilege(oid, privilege) END AS "isHeld"
+    FROM pg_class CROSS JOIN LATERAL unnest(
+      CASE relkind WHEN 'S' THEN ARRAY['USAGE'] ELSE ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] END
+    ) AS privilege
+    WHERE relkind IN ('r', 'p', 'v', 'f', 'S') AND pg_table_is_visible(oid)
+      AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`,
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_array_elements_text(CAST(:parents AS json)) AS parent (id) CROSS JOIN LATERAL (
       SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint) AND id < :before

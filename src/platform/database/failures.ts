@@ -164,21 +164,14 @@ export const isMissingTable = (error: unknown): boolean =>
     ({ code, message }) => code === MISSING_TABLE || /^(SqliteError: )?no such table/.test(message),
   );
 
-/**
- * The error of a statement; if the database had the table that it lacks, it is an outage and no mistake.
- *
- * @param tables those that the database has had
- */
-export function explainStatement(error: unknown, sql: string, tables: ReadonlySet<string>): unknown {
-  const table = missingTable(error, sql);
-  return table !== undefined && tables.has(table) ? tableLost(table, error) : error;
-}
-
 export const tableLost = (name: string, cause: unknown): Error =>
   new TableLostError(`The database has lost the table ${name}, or the right to see it`, { cause });
 
-/** The name at the position that PostgreSQL reports, possibly of a statement in a trigger, or in SQLite's message. */
-function missingTable(error: unknown, sql: string): string | undefined {
+/**
+ * The table that a statement has not found: the name at the position that PostgreSQL reports, possibly of a statement in
+ * a trigger, or in SQLite's message.
+ */
+export function missingTable(error: unknown, sql: string): string | undefined {
   const { driverError = error } = (error ?? {}) as { driverError?: unknown };
   const { code, message, routine, position, internalPosition, internalQuery } = (driverError ??
     {}) as Partial<Record<string, string>>;

@@ -7,7 +7,7 @@ import {
   type ReplicationMode,
 } from 'typeorm';
 import type { Dialect } from './dialect.js';
-import { explainStatement } from './failures.js';
+import { missingTable, tableLost } from './failures.js';
 import { migrations } from './migrations/index.js';
 import type { Parameters as Values } from './statement.js';
 import { Storage } from './storage.js';
@@ -79,10 +79,16 @@ export abstract class ServiceDataSource extends DataSource {
     return super.createQueryRunner(mode) as ServiceQueryRunner;
   }
 
-  /** The error to throw for one of a statement: it may mean that the disk is full, or a table is lost. */
+  /** Those of them that a statement has not found since. */
+  readonly lostTables = new Set<string>();
+
+  /** The error to throw for one of a statement: an outage, and no mistake, if the disk is full or a table is lost. */
   readonly explain = (error: unknown, sql: string): unknown => {
     this.storage.note(error);
-    return explainStatement(error, sql, this.tables);
+    const table = missingTable(error, sql);
+    if (table === undefined || !this.tables.has(table)) return error;
+    this.lostTables.add(table);
+    return tableLost(table, error);
   };
 
   /** Called by the constructor of `DataSource`, too. */

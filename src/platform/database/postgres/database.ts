@@ -1,8 +1,11 @@
-import type { Pool } from 'pg';
+import type { Pool, QueryResult } from 'pg';
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';
 import { listenerConnection, singleConnection } from './pools.js';
+
+/** How long a metric waits for the lock of a table, in milliseconds. */
+const LOCK_TIMEOUT = 100;
 
 /** A PostgreSQL server, which any number of processes may share. */
 export class PostgresDatabase extends Database {
@@ -22,6 +25,13 @@ export class PostgresDatabase extends Database {
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {
+    // The table may be locked, and health checks wait for this statement: they use the same connection.
+    const limited = `SET LOCAL lock_timeout = ${LOCK_TIMEOUT}; ${sql}`;
+    const results = (await this.source.monitor.query(limited)) as unknown as QueryResult[];
+    return results.at(-1)!.rows as Row[];
+  }
+
+  protected async inspect<Row>(sql: string): Promise<Row[]> {
     return (await this.source.monitor.query(sql)).rows as Row[];
   }
 

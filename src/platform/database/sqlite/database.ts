@@ -24,6 +24,10 @@ export class SqliteDatabase extends Database {
     return super.storageFault();
   }
 
+  protected inspect<Row>(sql: string): Promise<Row[]> {
+    return this.monitor(sql);
+  }
+
   protected probeStorage(): Promise<unknown> {
     return this.source.transaction(async (manager) => {
       await manager.query('CREATE TABLE storage_probe AS SELECT zeroblob(262144) AS bytes');
