@@ -119,6 +119,45 @@ describe.each(STORES)('the process on %s', (store) => {
     expect(milliseconds).toBeLessThan(7000);
   });
 
+  /** Sends requests while the process is so busy that it reads nothing. @returns how many of them got a response */
+  async function whileBusy(
+    { process: { pid } }: Service,
+    send: () => Promise<Promise<Response>[]>,
+    milliseconds: number,
+  ): Promise<number> {
+    process.kill(pid!, 'SIGSTOP');
+    const responses = await send();
+    await sleep(milliseconds);
+    process.kill(pid!, 'SIGCONT');
+    const statuses = await Promise.allSettled(responses);
+    return statuses.filter((result) => result.status === 'fulfilled' && result.value.status === 200).length;
+  }
+
+  it('serves the requests on new connections that have arrived while it was busy', async () => {
+    const service = await start({ DRAIN_DELAY_MS: '500' });
+    const end = service.end();
+    await until('it drains', () => service.output.includes('draining'));
+
+    const send = async () => {
+      const sent = Array.from({ length: 50 }, () => service.fetch('/v1/samples'));
+      await sleep(100);
+      return sent;
+    };
+    expect(await whileBusy(service, send, 600)).toBe(50);
+    expect((await end).code).toBe(0);
+  });
+
+  it('serves the requests on open connections that have arrived while it was busy', async () => {
+    const service = await start();
+    await Promise.all(Array.from({ length: 20 }, () => service.fetch('/health').then((r) => r.text())));
+    const end = service.end();
+    await until('the process stops listening', () => isRefused(service));
+
+    const send = async () => Array.from({ length: 20 }, () => service.fetch('/v1/samples'));
+    expect(await whileBusy(service, send, 700)).toBe(20);
+    expect((await end).code).toBe(0);
+  });
+
   it('cuts off a request that never ends within 10 seconds, and exits with 1', async () => {
     const service = await start();
     await slowPost(service);

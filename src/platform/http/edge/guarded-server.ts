@@ -1,22 +1,29 @@
 import { type IncomingMessage, type RequestListener, Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Upgrades } from './upgrades.js';
 
 /** How long idle connections stay open after the server stops listening, in milliseconds. */
 const GRACE = 500;
+
+/** How long to wait for requests that have arrived, while new ones follow, in milliseconds. */
+const SETTLING = 2000;
 
 /** The interval between two checks for connections that have become idle, in milliseconds. */
 const INTERVAL = 50;
 
 /**
  * A server that checks upgrade requests before any of its listeners gets them, and that closes without resetting requests:
- * Node closes idle connections at once, while their clients may be sending a request.
+ * Node closes idle connections at once, while their clients may be sending a request, and on a busy process without
+ * reading what has arrived.
  */
 export class GuardedServer extends Server {
   /** The checks. */
   upgrades: Upgrades | undefined;
   private readonly connected = new Set<Socket>();
+  /** The number of connections and requests that were read. */
+  private arrived = 0;
   private isClosing = false;
 
   constructor(options: ServerOptions, handler: RequestListener) {
@@ -32,29 +39,69 @@ export class GuardedServer extends Server {
     this.on('connection', (socket: Socket) => {
       // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
       void socket.remoteAddress;
+      this.arrived++;
       this.connected.add(socket);
       socket.once('close', () => this.connected.delete(socket));
     });
   }
 
   override emit(event: string, ...values: unknown[]): boolean {
+    if (event === 'request' || event === 'upgrade') this.arrived++;
     if (event !== 'upgrade' || !this.upgrades) return super.emit(event, ...values);
     const [request, socket, head] = values as [IncomingMessage, Duplex, Buffer];
     void this.upgrades.pass(request, socket, head, (...upgrade) => super.emit(event, ...upgrade));
     return true;
   }
 
+  override close(callback?: (error?: Error) => void): this {
+    void this.closeSettled(callback);
+    return this;
+  }
+
+  private async closeSettled(callback?: (error?: Error) => void): Promise<void> {
+    // The system resets connections that wait to be accepted.
+    await this.settle();
+    super.close(callback);
+  }
+
   /** Called by `close`. */
   override closeIdleConnections(): void {
     if (this.isClosing) return;
     this.isClosing = true;
-    const closedAt = performance.now();
-    const timer = setInterval(() => {
-      if (performance.now() - closedAt < GRACE) return;
-      super.closeIdleConnections();
-      // Browsers open connections in advance, which are not idle for Node: it waits for their first request.
-      for (const socket of this.connected) if (socket.bytesRead === 0) socket.destroy();
-    }, INTERVAL).unref();
-    this.once('close', () => clearInterval(timer));
+    void this.closeUnused();
+  }
+
+  private async closeUnused(): Promise<void> {
+    const controller = new AbortController();
+    this.once('close', () => controller.abort());
+    const options = { ref: false, signal: controller.signal };
+    try {
+      for (let pause = GRACE; ; pause = INTERVAL) {
+        await sleep(pause, undefined, options);
+        await this.settle();
+        super.closeIdleConnections();
+        // Browsers open connections in advance, which are not idle for Node: it waits for their first request.
+        for (const socket of this.connected) if (socket.bytesRead === 0) socket.destroy();
+      }
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
+    }
+  }
+
+  /**
+   * Waits until the event loop has turned twice without a new connection or request: what had arrived has been read.
+   * The first turn accepts a connection, and the second one reads its request.
+   */
+  private async settle(): Promise<void> {
+    const end = performance.now() + SETTLING;
+    let seen: number;
+    do {
+      seen = this.arrived;
+      await nextTurn();
+      await nextTurn();
+    } while (this.arrived !== seen && performance.now() < end);
   }
 }
+
+/** Resolves after the event loop has read what has arrived. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
