@@ -608,7 +608,7 @@ export interface paths {
         put?: never;
         /**
          * Verifies an e-mail address with the token from a mail
-         * @description Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.
+         * @description Ends every login of the account, unless the call is authenticated as the account or has its password: one of them is required if the account already has a passkey, a second factor, an API key or an identity.
          *
          *     Guide: [Accounts](/guides/accounts)
          */
@@ -674,7 +674,9 @@ export interface paths {
         put?: never;
         /**
          * Confirms a change of e-mail address with the token from a mail
-         * @description Guide: [Accounts](/guides/accounts)
+         * @description Authenticated as the account, it confirms its owner: a later reset of the password keeps what is added afterwards.
+         *
+         *     Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_confirmChange"];
         delete?: never;
@@ -1102,7 +1104,9 @@ export interface paths {
         put?: never;
         /**
          * Turns the second factor on with a first code, and ends all other logins
-         * @description Guide: [Second factors](/guides/second-factors)
+         * @description After five wrong codes, or ten minutes, the secret is void.
+         *
+         *     Guide: [Second factors](/guides/second-factors)
          */
         post: operations["Factors_confirm"];
         delete?: never;
@@ -4569,7 +4573,7 @@ export interface operations {
                  */
                 status?: "draft" | "published";
                 /**
-                 * @description Text that the title or the content contains, in any letter case.
+                 * @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing.
                  * @example
                  */
                 q?: string;
@@ -4808,7 +4812,7 @@ export interface operations {
                  */
                 status?: "draft" | "published";
                 /**
-                 * @description Text that the title or the content contains, in any letter case.
+                 * @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing.
                  * @example
                  */
                 q?: string;
@@ -5276,7 +5280,7 @@ export interface operations {
                  */
                 status?: "draft" | "published";
                 /**
-                 * @description Text that the title or the content contains, in any letter case.
+                 * @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing.
                  * @example
                  */
                 q?: string;
@@ -5387,7 +5391,7 @@ export interface operations {
                  */
                 status?: "draft" | "published";
                 /**
-                 * @description Text that the title or the content contains, in any letter case.
+                 * @description Text that the title or the content contains, in any letter case. More than 1,000 characters match nothing.
                  * @example
                  */
                 q?: string;
@@ -7989,6 +7993,27 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
+            /** @description `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `CSRF_FAILED`, `FORBIDDEN` */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             /** @description `CONFLICT` */
             409: {
                 headers: {
@@ -8077,7 +8102,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description A part of the e-mail or the name, in any letter case.
+                 * @description A part of the e-mail or the name, in any letter case. More than 1,000 characters match nothing.
                  * @example
                  */
                 q?: string;
@@ -12211,7 +12236,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Redirect to the provider. */
+            /** @description Redirect to the provider; for a browser that comes from the account page, back to it with `error`, the code of an error. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
