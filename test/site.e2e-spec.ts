@@ -59,7 +59,9 @@ describe.each(STORES)('the start page on %s', (store) => {
     await api.rows.execute('ALTER TABLE migrations RENAME TO gone');
     try {
       expect((await api.get('/')).body.status).toBe('unavailable');
-      expect((await api.get('/', HTML)).text).toMatch(/Not ready for requests: database has lost tables/);
+      expect((await api.get('/', HTML)).text).toMatch(
+        /Not ready for requests: database migrations is a table that the database has lost/,
+      );
     } finally {
       await api.rows.execute('ALTER TABLE gone RENAME TO migrations');
     }

@@ -97,7 +97,8 @@ export abstract class Database {
       source.tables.add(name);
       source.lostTables.delete(name);
     }
-    const lost = new Set([...stored.map(({ tableName }) => tableName).filter(isLost), ...source.lostTables]);
+    const needed = ['migrations', ...stored.map(({ tableName }) => tableName)];
+    const lost = new Set([...needed.filter(isLost), ...source.lostTables]);
     const missing = stored
       .filter(({ tableName }) => !lost.has(tableName))
       .flatMap(({ tableName, columns: own }) => own.map(({ databaseName }) => `${tableName}.${databaseName}`))
