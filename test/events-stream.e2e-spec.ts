@@ -318,7 +318,7 @@ describe.each(STORES)('streams on %s', (store) => {
 });
 
 describe('between two replicas', () => {
-  it('events arrive by notification, and by polling while the notification connection is lost', async () => {
+  it('events arrive, also those that were committed while the reader had no connection', async () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const config = { NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment };
@@ -326,23 +326,16 @@ describe('between two replicas', () => {
     const writer = await createApp(loadConfig(config), { modules });
     const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }), { modules });
     await reader.listen(0, '127.0.0.1');
-    const log = reader.get(EventLog, { strict: false });
-    // Behind a pooler there are no notifications.
-    const byPolling = log.listens === undefined;
-    const isListening = () => byPolling || (log.listens ?? false);
-    await until('notifications arrive', isListening);
     const client = await EventClient.open(`${await reader.getUrl()}/v1/events/stream`);
     const create = () => writer.get(SamplesService, { strict: false }).create({ text: 'A' });
     await create();
     await client.untilEvents(1);
 
     await proxy.cut();
-    await until('the notification connection is lost', () => byPolling || !log.listens);
     await create();
     await proxy.restore();
     await create();
     await client.untilEvents(3);
-    await until('notifications arrive again', isListening);
 
     expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/samples/${id}`));
     client.close();

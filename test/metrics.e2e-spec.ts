@@ -191,15 +191,6 @@ describe.each(STORES)('metrics on %s', (store) => {
     );
   });
 
-  it('report the notification connection to other replicas', async () => {
-    // SQLite has no other replicas to listen to, and no signals arrive behind a pooler.
-    const place = api.config.store;
-    const expected = place.kind === 'sqlite' || place.pooled ? undefined : 1;
-    const connected = async () => (await scrape(api)).get('event_listener_connected');
-    await until('the connection is open', async () => (await connected()) === expected);
-    expect(await connected()).toBe(expected);
-  });
-
   it('report how long an event has waited for its position', async () => {
     const age = async () => (await scrape(api)).get('event_log_unnumbered_age_seconds');
     expect(await age()).toBe(0);

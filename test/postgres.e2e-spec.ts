@@ -1,6 +1,5 @@
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createApp } from '../src/app.js';
@@ -12,7 +11,6 @@ import { Queries } from '../src/platform/database/queries.js';
 import { startApi, startApiOn } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, DIRECT } from './support/stores.js';
-import { until } from './support/until.js';
 
 it('PostgreSQL prepares a statement once, or never, as configured', async () => {
   for (const [setting, expected] of [
@@ -33,28 +31,6 @@ it('PostgreSQL prepares a statement once, or never, as configured', async () => 
     expect(reads).toHaveLength(expected);
     await api.stop();
   }
-});
-
-it.each([
-  ['none', 1],
-  ['transaction', 0],
-])('with DATABASE_POOLER=%s, %d connection of PostgreSQL listens to signals', async (pooler, expected) => {
-  const { environment, ...testStore } = await createStore('PostgreSQL', DIRECT);
-  const api = await startApiOn({ ...environment, DATABASE_POOLER: pooler }, [], () => testStore.remove());
-  const { source } = api.app.get(Database);
-  const listening = async () => {
-    const [row] = await source.query(
-      `SELECT count(*)::int AS count FROM pg_stat_activity
-       WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
-    );
-    return row.count;
-  };
-  // The connection is opened in the background.
-  if (expected === 0) await sleep(500);
-  else await until('it is open', async () => (await listening()) > 0);
-
-  expect(await listening()).toBe(expected);
-  await api.stop();
 });
 
 describe('PostgreSQL with other settings', () => {

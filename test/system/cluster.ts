@@ -76,9 +76,6 @@ try {
   );
   await webhooks.stop();
   faults.push(...verification.faults, ...events.faults, ...load.faults);
-  // A signal (a packet A) for nobody: a session has left a LISTEN with its connection.
-  if (readFileSync(join(cluster.folder, 'pgbouncer.log'), 'utf8').includes("'A' from server when not linked"))
-    faults.push('A connection of the pooler has kept the state of a session');
 } catch (error) {
   faults.push(...load.faults, (error as Error).stack!);
 } finally {

@@ -60,9 +60,8 @@ export class ChangesModule {
     clock: Clock,
     appender: EventAppender,
     subscribers: Subscribers,
-    log: EventLog,
   ) {
-    measureLog({ registry, database, clock, appender, subscribers, log });
+    measureLog({ registry, database, clock, appender, subscribers });
   }
 
   static forFeature(...definitions: readonly EventsOf[]): DynamicModule {

@@ -3,7 +3,7 @@ import type { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import type { Transactions } from '../database/transactions.js';
 import type { NewEvent } from './define-events.js';
-import { CHANNEL, EventAppender } from './event-appender.js';
+import { EventAppender } from './event-appender.js';
 
 const BATCH = 500;
 
@@ -36,7 +36,7 @@ export class PostgresEventAppender extends EventAppender {
     return this.identify();
   }
 
-  /** In the order of their ids, and signals it. One process at a time does that: others wait for the lock of the row. */
+  /** In the order of their ids. One process at a time does that: others wait for the lock of the row. */
   async number(): Promise<void> {
     await this.identify();
     for (let count = BATCH; count === BATCH;) count = await this.numberBatch();
@@ -77,10 +77,8 @@ export class PostgresEventAppender extends EventAppender {
        ), counted AS (
          UPDATE event_log SET last_position = (SELECT max(position) FROM numbered)
          FROM log WHERE event_log.id = 1 AND EXISTS (SELECT 1 FROM numbered)
-         RETURNING ${this.queries.dialect.notify(CHANNEL)}
        )
-       SELECT (SELECT count(*) FROM next) AS count, EXISTS (SELECT 1 FROM log) AS is_current,
-         (SELECT count(*) FROM counted) AS signals`,
+       SELECT (SELECT count(*) FROM next) AS count, EXISTS (SELECT 1 FROM log) AS is_current`,
     );
     const { count, is_current: isCurrent } = result!;
     if (isCurrent) return count;

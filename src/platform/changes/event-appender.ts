@@ -5,8 +5,6 @@ import type { Statement } from '../database/statement.js';
 import type { Transactions } from '../database/transactions.js';
 import type { NewEvent } from './define-events.js';
 
-export const CHANNEL = 'events';
-
 interface LogRow {
   readonly epoch: string;
   readonly last_position: number;

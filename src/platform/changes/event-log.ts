@@ -2,21 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { Database, type Listening } from '../database/database.js';
 import { CommittedEvents } from './committed-events.js';
 import { EVERY_EVENT, StoredEvent } from './stored-event.js';
-import { CHANNEL, EventAppender } from './event-appender.js';
+import { EventAppender } from './event-appender.js';
 import { ReadPace } from './read-pace.js';
 import { EventStore } from './event-store.js';
 
 /** The shortest interval between the end of a read and the next one, for other work, in milliseconds. */
 const PAUSE = 25;
 
-/** The longest interval between two reads, in milliseconds: for events of killed processes and of commands. */
-const INTERVAL = 1000;
-
-/** The longest interval where no signals arrive, such as behind a pooler. */
-const INTERVAL_WITHOUT_SIGNALS = 200;
+/** The longest interval between two reads, in milliseconds: for events of other processes. */
+const INTERVAL = 500;
 
 const READ = { limit: 500, bytes: 256 * 1024 };
 
@@ -39,7 +35,6 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly followers = new Set<Follower>();
   private readonly pace = new ReadPace();
-  private listening: Listening | undefined;
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
   /** When the next read may begin. */
@@ -56,7 +51,6 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly store: EventStore,
     private readonly appender: EventAppender,
-    private readonly database: Database,
     private readonly config: Config,
     committed: CommittedEvents,
   ) {
@@ -75,21 +69,14 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       // The migrations have not run, or the database is read-only: the service starts, and reports it.
       this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
     }
-    this.listening = this.database.listen(CHANNEL, () => this.wake());
     this.stopped = false;
-    this.schedule(INTERVAL_WITHOUT_SIGNALS);
+    this.schedule(INTERVAL);
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.listening?.close();
     await this.round;
-  }
-
-  /** Whether signals of other processes arrive; `undefined` where none can. */
-  get listens(): boolean | undefined {
-    return this.listening?.works;
   }
 
   /** Gives positions to all committed events. @returns the last position */
@@ -140,9 +127,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
         this.round = undefined;
         const now = performance.now();
         this.notBefore = Math.max(beganAt + this.pace.next(this.followers.size), now + PAUSE);
-        const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
         // A `wake` during the read must not wait longer.
-        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, interval);
+        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, INTERVAL);
         this.dueAt = Infinity;
         this.schedule(Math.max(this.notBefore - now, delay));
       });

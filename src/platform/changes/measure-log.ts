@@ -3,7 +3,6 @@ import type { Clock } from '../jobs/clock.js';
 import { ageOf, readOrRemove } from '../operations/metrics.js';
 import type { Database } from '../database/database.js';
 import type { EventAppender } from './event-appender.js';
-import type { EventLog } from './event-log.js';
 import type { Subscribers } from './subscribers/subscribers.js';
 
 interface Services {
@@ -12,7 +11,6 @@ interface Services {
   readonly clock: Clock;
   readonly appender: EventAppender;
   readonly subscribers: Subscribers;
-  readonly log: EventLog;
 }
 
 /** The time of a subscriber's first unhandled event of each type, if there is one, in columns of any name. */
@@ -21,7 +19,6 @@ type FirstUnhandled = Readonly<Record<string, string | null>>;
 /** Measures how late the log and its subscribers are. Names of subscribers are defined in code, so they are few. */
 export function measureLog(services: Services): void {
   measureNumbering(services);
-  measureSignals(services);
   measureSubscribers(services);
 }
 
@@ -35,18 +32,6 @@ function measureNumbering({ registry, database, clock, appender }: Services): vo
         const [oldest] = await database.monitor<{ time: string }>(appender.oldestUnnumbered);
         this.set(ageOf(oldest?.time, clock));
       });
-    },
-  });
-}
-
-function measureSignals({ registry, log }: Services): void {
-  new Gauge({
-    name: 'event_listener_connected',
-    help: '1 while signals of other replicas arrive; absent on SQLite and behind a pooler, where none do',
-    registers: [registry],
-    collect() {
-      if (log.listens === undefined) this.remove();
-      else this.set(Number(log.listens));
     },
   });
 }

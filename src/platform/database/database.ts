@@ -8,13 +8,6 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** Signals between processes through the database. */
-export interface Listening {
-  /** Whether signals arrive, as far as is known: without them, the listener has to poll. */
-  readonly works: boolean;
-  close(): Promise<void>;
-}
-
 /** The load of a connection pool. */
 export interface PoolLoad {
   readonly name: string;
@@ -124,14 +117,6 @@ export abstract class Database {
   storageFault(): Promise<string | undefined> {
     return this.source.storage.fault(() => this.probeStorage());
   }
-
-  /**
-   * Listens to the signals of other processes (`Dialect.notify`); signals may be lost.
-   *
-   * @param channel a name of the application, never text from outside
-   * @returns nothing where no signals can arrive: on SQLite and behind a pooler
-   */
-  abstract listen(channel: string, onSignal: () => void): Listening | undefined;
 
   /** Reads on a connection that is not shared with requests, for metrics. It does not wait for a locked table. */
   abstract monitor<Row>(sql: string): Promise<Row[]>;

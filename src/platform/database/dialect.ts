@@ -42,8 +42,6 @@ export interface Dialect {
    * Undefined where the database has no such value.
    */
   readonly server?: string;
-  /** Sends a signal to all processes that listen to a channel, when the transaction commits. */
-  notify(channel: string): string;
   /** Blocks writes and conflicting locks of a table until the transaction ends. */
   lockTable(table: string): string;
   /** Whether the transaction got the exclusive lock of a name; it does not wait. */
@@ -91,7 +89,6 @@ export const SQLITE: Dialect = {
       .toReversed(),
   withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
-  notify: () => '0',
   // SQLite has one writing transaction at a time.
   lockTable: () => 'SELECT 1',
   tryLock: () => 'TRUE',
@@ -140,7 +137,6 @@ export const POSTGRES: Dialect = {
   server: `(SELECT system_identifier FROM pg_control_system()) || '/' ||
     (SELECT oid FROM pg_database WHERE datname = current_database()) || '/' ||
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
-  notify: (channel) => `pg_notify('${channel}', '')`,
   lockTable: (table) => `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`,
   isolationOfLocks: 'READ COMMITTED',
   tryLock: (name) => `pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,

@@ -1,8 +1,7 @@
 import type { Pool, QueryResult } from 'pg';
-import { Database, type Listening, type PoolLoad } from '../database.js';
+import { Database, type PoolLoad } from '../database.js';
 import type { PostgresDataSource } from './data-source.js';
-import { PostgresListener } from './listener.js';
-import { listenerConnection, singleConnection } from './pools.js';
+import { singleConnection } from './pools.js';
 
 /** How long a metric waits for the lock of a table, in milliseconds. */
 const LOCK_TIMEOUT = 100;
@@ -13,15 +12,6 @@ export class PostgresDatabase extends Database {
 
   get searches(): number {
     return this.source.searches.options.max;
-  }
-
-  /** Behind a pooler, `LISTEN` would stay with a connection of the server, and its signals would arrive anywhere. */
-  listen(channel: string, onSignal: () => void): Listening | undefined {
-    const { store } = this.source;
-    if (store.pooled) return undefined;
-    const send = (payload: string) =>
-      this.source.monitor.query('SELECT pg_notify($1, $2)', [channel, payload]);
-    return new PostgresListener(listenerConnection(store), channel, onSignal, send);
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {

@@ -60,8 +60,8 @@ export function mainPool(
 export const searchPool = (store: PostgresStore): Pool =>
   newPool(store, SEARCHES.connections, SEARCHES.timeout);
 
-/** How many connections a process opens besides `DATABASE_POOL_SIZE`: for searches, health checks, and signals. */
-export const FURTHER_CONNECTIONS = SEARCHES.connections + 2;
+/** How many connections a process opens besides `DATABASE_POOL_SIZE`: for searches and health checks. */
+export const FURTHER_CONNECTIONS = SEARCHES.connections + 1;
 
 /** A connection that is not shared with requests, for health checks and metrics. */
 export const monitorPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
@@ -73,17 +73,6 @@ export const singleConnection = (store: PostgresStore): PostgresClient =>
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     types: readableTypes,
   });
-
-/** A connection that waits for signals: it sends nothing, so only TCP keep-alive detects a lost server. */
-export const listenerConnection =
-  (store: PostgresStore) =>
-  (timeout: number): PostgresClient =>
-    new PostgresClient({
-      connectionString: store.url,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      connectionTimeoutMillis: timeout,
-    });
 
 function newPool(store: PostgresStore, max: number, timeout: number): Pool {
   const pool = new Pool({

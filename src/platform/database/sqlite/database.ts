@@ -8,8 +8,6 @@ export class SqliteDatabase extends Database {
   readonly searches = THREADS;
 
   /** A file has one service, which signals its changes in memory. */
-  listen(): undefined {}
-
   async monitor<Row>(sql: string): Promise<Row[]> {
     return this.source.driver.reader.prepare(sql).all() as Row[];
   }
