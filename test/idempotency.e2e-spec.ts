@@ -288,11 +288,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const [plainBegin, begin, end] =
       store === 'SQLite'
         ? ['SAVEPOINT member', ['SAVEPOINT member', 'SELECT id FROM'], 'RELEASE member']
-        : [
-            'START TRANSACTION',
-            ['START TRANSACTION', 'SET TRANSACTION ISOLATION', LOCK, 'SELECT id FROM'],
-            'COMMIT',
-          ];
+        : ['START TRANSACTION', ['START TRANSACTION ISOLATION', LOCK, 'SELECT id FROM'], 'COMMIT'];
     // On SQLite, TypeORM reads what the database has generated.
     const change =
       store === 'SQLite'

@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
@@ -31,6 +31,29 @@ it('PostgreSQL prepares a statement once, or never, as configured', async () => 
     expect(reads).toHaveLength(expected);
     await api.stop();
   }
+});
+
+it('writes nothing behind a begin that fails', async () => {
+  const api = await startApi('PostgreSQL', {}, [FixtureModule]);
+  const order = () => api.post('/v1/tickets', { item: 'Tea' }, { 'idempotency-key': 'a' });
+  const count = async (table: string) => (await api.rows.all(`SELECT * FROM ${table}`)).length;
+  const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
+  const spy = jest.spyOn(Client.prototype, 'query').mockImplementation(function (
+    this: unknown,
+    ...sent: any[]
+  ) {
+    const [first, ...others] = sent;
+    const isBegin = typeof first === 'string' && first.startsWith('START TRANSACTION');
+    return query.apply(this, isBegin ? ['START NOTHING', ...others] : sent) as never;
+  });
+  expect(await order()).toBeError('INTERNAL_ERROR');
+  expect(await api.post('/v1/samples', { text: 'A' })).toBeError('INTERNAL_ERROR');
+  spy.mockRestore();
+
+  for (const table of ['tickets', 'samples', 'events', 'idempotency_records'])
+    expect([table, await count(table)]).toEqual([table, 0]);
+  expect(await order()).toHaveStatus(201);
+  await api.stop();
 });
 
 describe('PostgreSQL with other settings', () => {

@@ -1,7 +1,8 @@
 import type { QueryResult, QueryRunner } from 'typeorm';
 import type { ServiceDataSource } from './service-data-source.js';
-import { TransactionState } from './transaction-state.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import type { Statement } from './statement.js';
+import { type Isolation, TransactionState } from './transaction-state.js';
+import type { ServiceQueryRunner, UnitOfWork } from './unit-of-work.js';
 
 type Constructor = new (...parameters: any[]) => QueryRunner;
 
@@ -65,9 +66,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
       return this.isTransactionActive;
     }
 
-    override async startTransaction(
-      isolation?: Parameters<QueryRunner['startTransaction']>[0],
-    ): Promise<void> {
+    override async startTransaction(isolation?: Isolation): Promise<void> {
       if (this.unit) return this.unit.begin().then(() => this.unit!.runner.startTransaction(isolation));
       const wasActive = this.isTransactionActive;
       try {
@@ -77,6 +76,14 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
         this.isTransactionActive = wasActive;
         throw error;
       }
+    }
+
+    async beginWith(reads: readonly Statement[], isolation?: Isolation): Promise<any[][]> {
+      await this.startTransaction(isolation);
+      const runner = this as unknown as ServiceQueryRunner;
+      const rows: any[][] = [];
+      for (const { sql, parameters } of reads) rows.push(await runner.execute(sql, parameters));
+      return rows;
     }
 
     override async commitTransaction(): Promise<void> {

@@ -11,10 +11,8 @@ import { missingTable, tableLost } from './failures.js';
 import { migrations } from './migrations/index.js';
 import type { Parameters as Values } from './statement.js';
 import { Storage } from './storage.js';
-import { TransactionSubscriber } from './transaction-state.js';
+import { type Isolation, TransactionSubscriber } from './transaction-state.js';
 import { type ServiceQueryRunner, UnitOfWork } from './unit-of-work.js';
-
-type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
 
 /**
  * TypeORM's data source. Its repositories and managers are safe for everything on both databases, and take

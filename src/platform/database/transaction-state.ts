@@ -8,6 +8,8 @@ import {
   type TransactionStartEvent,
 } from 'typeorm';
 
+export type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
+
 /** A transaction, or a savepoint in it. */
 interface Level {
   failure?: { readonly error: unknown };

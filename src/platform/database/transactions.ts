@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Parameters } from './statement.js';
+import type { Parameters, Statement } from './statement.js';
 import { retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import { runCommitHook } from './transaction-state.js';
@@ -7,6 +7,9 @@ import type { UnitOfWork } from './unit-of-work.js';
 
 /** Runs a statement in the transaction that has just begun. */
 export type Execute = <Row>(sql: string, parameters?: Parameters) => Promise<Row[]>;
+
+/** Runs in a transaction that has just begun. */
+type OnBegin = (execute: Execute, rows: readonly any[][]) => Promise<void>;
 
 /** Work that is done, in a transaction that is still open. */
 export interface OpenWork<T> {
@@ -73,12 +76,16 @@ export class Transactions {
    * writes, and leaves it open for its owner to end. After a conflict the work runs again, as in {@link run}; a conflict at
    * the begin repeats the begin alone.
    *
-   * @param onBegin runs before the first write; throws to roll back. On PostgreSQL, it sees everything that was committed
-   * before each of its statements
+   * @param onBegin runs before the first write, with the rows of each of the `reads`; throws to roll back. On PostgreSQL,
+   * each of its statements, and of the reads, sees everything that was committed before it
    */
-  deferred<T>(work: () => Promise<T>, onBegin: (execute: Execute) => Promise<void>): Promise<OpenWork<T>> {
+  deferred<T>(
+    work: () => Promise<T>,
+    onBegin: OnBegin,
+    reads: readonly Statement[] = [],
+  ): Promise<OpenWork<T>> {
     return retryConflicts(async () => {
-      const unit = this.newUnit(onBegin);
+      const unit = this.newUnit(onBegin, reads);
       const value = await unit.run(async () => {
         const result = await work();
         await unit.begin();
@@ -88,11 +95,11 @@ export class Transactions {
     });
   }
 
-  private newUnit(onBegin?: (execute: Execute) => Promise<void>): UnitOfWork {
+  private newUnit(onBegin?: OnBegin, reads: readonly Statement[] = []): UnitOfWork {
     const runner = this.source.createUnitRunner();
     return this.source.newUnit(runner, async () => {
-      await runner.startTransaction(onBegin && this.source.dialect.isolationOfLocks);
-      await onBegin?.((sql, parameters = {}) => runner.execute(sql, parameters));
+      const rows = await runner.beginWith(reads, onBegin && this.source.dialect.isolationOfLocks);
+      await onBegin?.((sql, parameters = {}) => runner.execute(sql, parameters), rows);
     });
   }
 }

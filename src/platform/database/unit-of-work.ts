@@ -2,7 +2,7 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { QueryRunner } from 'typeorm';
 import { isConflict, retryConflicts } from './failures.js';
 import type { Parameters, Statement } from './statement.js';
-import type { TransactionState } from './transaction-state.js';
+import type { Isolation, TransactionState } from './transaction-state.js';
 
 /** A query runner of this service, on either database. */
 export interface ServiceQueryRunner extends QueryRunner {
@@ -15,6 +15,8 @@ export interface ServiceQueryRunner extends QueryRunner {
   send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
   /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
+  /** Begins a transaction, and reads in it. @returns the rows of each statement, none of which may write */
+  beginWith(reads: readonly Statement[], isolation?: Isolation): Promise<any[][]>;
 }
 
 /** Runs work exclusively, first come, first served. */

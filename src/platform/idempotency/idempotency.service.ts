@@ -56,7 +56,7 @@ export class IdempotencyService {
     const end = () => void this.inFlight.delete(id);
     try {
       await this.records.assertNotFull();
-      const { unit } = await this.transactions.deferred(work, (execute) => this.claim(id, execute));
+      const { unit } = await this.transactions.deferred(work, claim, this.claimOf(id));
       return new KeyedWork(unit, (response) => this.records.insertion(id, fingerprints[0], response), end);
     } catch (error) {
       end();
@@ -67,26 +67,24 @@ export class IdempotencyService {
     return theirs;
   }
 
-  /**
-   * Excludes other requests with the key until the end of the transaction.
-   *
-   * @throws {@link TAKEN} if another request has the key, or has stored its response meanwhile
-   */
-  private async claim(id: string, execute: Execute): Promise<void> {
+  /** Excludes other requests with the key until the end of the transaction, and then looks for its record. */
+  private claimOf(id: string): Statement[] {
     const { dialect } = this.queries;
+    const record = this.records.selection(id);
     // One writer at a time: whoever had the key has committed.
-    if (!dialect.hasOneProcess) {
-      const locking = `SELECT ${dialect.tryLock(':id')} AS "isLocked"`;
-      const [row] = await execute<{ isLocked: boolean }>(locking, { id });
-      if (!row!.isLocked) throw TAKEN;
-    }
-    const { sql, parameters } = this.records.selection(id);
-    if ((await execute(sql, parameters)).length > 0) throw TAKEN;
+    if (dialect.hasOneProcess) return [record];
+    return [{ sql: `SELECT ${dialect.tryLock(':id')} AS "isLocked"`, parameters: { id } }, record];
   }
 
   private assertNotInFlight(id: string): void {
     if (this.inFlight.has(id)) throw keyInUse();
   }
+}
+
+/** @throws {@link TAKEN} if another request has the key, or has stored its response meanwhile */
+async function claim(_: Execute, rows: readonly any[][]): Promise<void> {
+  const [lock] = rows.length > 1 ? rows[0]! : [{ isLocked: true }];
+  if (!lock.isLocked || rows.at(-1)!.length > 0) throw TAKEN;
 }
 
 /** What a request with a key has done, in a transaction that is open until its response is stored. */

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import {
   type DataSource,
+  QueryResult,
   QueryRunnerAlreadyReleasedError,
   type ReplicationMode,
   type Table,
@@ -8,10 +9,12 @@ import {
 } from 'typeorm';
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import { validateIsolationLevel } from 'typeorm/driver/validate-isolation-level.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Parameters } from '../statement.js';
+import type { Parameters, Statement } from '../statement.js';
 import { DatabaseError, isReadOnlyServer, isRejectedLogin, isTemporary } from '../failures.js';
 import { serviceQueryRunner } from '../query-runner.js';
+import type { Isolation } from '../transaction-state.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { PostgresClient } from './client.js';
 import type { Statements } from './statements.js';
@@ -23,6 +26,44 @@ class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) impl
   override changeColumn(table: Table | string, column: TableColumn | string, changed: TableColumn) {
     if (typeof column !== 'string' && column.type === changed.type) changed.collation ??= column.collation!;
     return super.changeColumn(table, column, changed);
+  }
+
+  /** How the next transaction begins, and what is read in it. */
+  private next: { readonly isolation?: Isolation; readonly reads: readonly Statement[] } = { reads: [] };
+  private rows: Promise<any[][]> = Promise.resolve([]);
+
+  /** With the isolation in the statement that begins; TypeORM would send another one. */
+  override startTransaction(isolation?: Isolation): Promise<void> {
+    validateIsolationLevel(this.driver.supportedIsolationLevels, isolation);
+    this.next = { ...this.next, ...(isolation && { isolation }) };
+    return super.startTransaction();
+  }
+
+  /**
+   * In one round trip: the reads are sent before the server has confirmed the begin. Statements that write must not be:
+   * behind a begin that has failed, they would commit by themselves.
+   */
+  override async beginWith(reads: readonly Statement[], isolation?: Isolation): Promise<any[][]> {
+    this.next = { reads };
+    await this.startTransaction(isolation);
+    return this.track(reads.at(-1)?.sql ?? '', () => this.rows);
+  }
+
+  protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
+    if (sql !== 'START TRANSACTION') return super.run(sql, parameters);
+    const { isolation, reads } = this.next;
+    this.next = { reads: [] };
+    const begin = isolation ? `${sql} ISOLATION LEVEL ${isolation}` : sql;
+    if (reads.length === 0) return super.run(begin);
+    const client: PoolClient = await this.connect();
+    const begun = client.query(begin);
+    const rowsOf = async (read: Statement) =>
+      (await this.driver.statements.run(read.sql, read.parameters, client)).rows;
+    this.rows = Promise.all(reads.map(rowsOf));
+    // If the begin fails, nobody waits for them.
+    this.rows.catch(() => undefined);
+    await begun;
+    return new QueryResult();
   }
 
   async execute<Row>(sql: string, parameters: Parameters): Promise<Row[]> {

@@ -51,6 +51,8 @@ export function mainPool(
     extra: {
       ...sessionOf(store, forCommand ? ' -c statement_timeout=0' : ''),
       onAttempt,
+      // A statement is sent without waiting for the one before it: only `beginWith` does that.
+      pipeline: true,
       ...(forCommand ? { Client: PostgresClient } : limitedTo(store, STATEMENT_TIMEOUT)),
     },
   };
