@@ -60,7 +60,9 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(routes); // collects what routes say about themselves
 
   // `onRequest`: headers first, so that rejections have them, too.
-  await fastify.register(headers, { config, isClosing: () => drain.closing });
+  // While the server listens, the client of a closed connection would open another one, which the stop could reset.
+  const isClosing = () => drain.closing && !fastify.server.listening;
+  await fastify.register(headers, { config, isClosing });
   await fastify.register(cors, { config, exposedHeaders: EXPOSED_HEADERS });
   await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
   await fastify.register(limits, { limiter }); // 429

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Config } from '../config/config.js';
+import { GuardedServer } from '../http/edge/guarded-server.js';
 import { Drain } from './drain.js';
 import { flushLog } from './log-output.js';
 
@@ -33,6 +34,8 @@ export function stopOnSignals(app: NestFastifyApplication): void {
     // Connections stay open in this time: clients that connect after listening ends are reset.
     await sleep(drainDelay);
     drain.close();
+    const server: unknown = app.getHttpServer();
+    if (server instanceof GuardedServer) await server.stopListening();
     await app.close();
     clearTimeout(cutOff);
     logger.log('Stopped');

@@ -7,7 +7,7 @@ import type { Upgrades } from './upgrades.js';
 /** How long idle connections stay open after the server stops listening, in milliseconds. */
 const GRACE = 500;
 
-/** How long to wait for requests that have arrived, while new ones follow, in milliseconds. */
+/** How long to wait for what has arrived, while more follows, in milliseconds. */
 const SETTLING = 2000;
 
 /** The interval between two checks for connections that have become idle, in milliseconds. */
@@ -22,9 +22,9 @@ export class GuardedServer extends Server {
   /** The checks. */
   upgrades: Upgrades | undefined;
   private readonly connected = new Set<Socket>();
-  /** The number of connections and requests that were read. */
-  private arrived = 0;
-  private isClosing = false;
+  /** How many connections were accepted, and how many requests were read. */
+  private readonly arrived = { connections: 0, requests: 0 };
+  private stopping: Promise<void> | undefined;
 
   constructor(options: ServerOptions, handler: RequestListener) {
     super(
@@ -39,14 +39,14 @@ export class GuardedServer extends Server {
     this.on('connection', (socket: Socket) => {
       // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
       void socket.remoteAddress;
-      this.arrived++;
+      this.arrived.connections++;
       this.connected.add(socket);
       socket.once('close', () => this.connected.delete(socket));
     });
   }
 
   override emit(event: string, ...values: unknown[]): boolean {
-    if (event === 'request' || event === 'upgrade') this.arrived++;
+    if (event === 'request' || event === 'upgrade') this.arrived.requests++;
     if (event !== 'upgrade' || !this.upgrades) return super.emit(event, ...values);
     const [request, socket, head] = values as [IncomingMessage, Duplex, Buffer];
     void this.upgrades.pass(request, socket, head, (...upgrade) => super.emit(event, ...upgrade));
@@ -54,22 +54,31 @@ export class GuardedServer extends Server {
   }
 
   override close(callback?: (error?: Error) => void): this {
-    void this.closeSettled(callback);
+    void this.closeAfterwards(callback);
     return this;
   }
 
-  private async closeSettled(callback?: (error?: Error) => void): Promise<void> {
-    // The system resets connections that wait to be accepted.
-    await this.settle();
+  private async closeAfterwards(callback?: (error?: Error) => void): Promise<void> {
+    await this.stopListening();
     super.close(callback);
   }
 
-  /** Called by `close`. */
-  override closeIdleConnections(): void {
-    if (this.isClosing) return;
-    this.isClosing = true;
+  /**
+   * Accepts the connections that have arrived, and then no more: the system would reset them. Call it before `close`:
+   * while Fastify closes, it closes the connection of each request, whose client would open another one.
+   */
+  stopListening(): Promise<void> {
+    return (this.stopping ??= this.settleAndStop());
+  }
+
+  private async settleAndStop(): Promise<void> {
+    await this.settle('connections');
+    super.close();
     void this.closeUnused();
   }
+
+  /** Called by Fastify and Node right before they close the server, which is too early. */
+  override closeIdleConnections(): void {}
 
   private async closeUnused(): Promise<void> {
     const controller = new AbortController();
@@ -78,7 +87,7 @@ export class GuardedServer extends Server {
     try {
       for (let pause = GRACE; ; pause = INTERVAL) {
         await sleep(pause, undefined, options);
-        await this.settle();
+        await this.settle('requests');
         super.closeIdleConnections();
         // Browsers open connections in advance, which are not idle for Node: it waits for their first request.
         for (const socket of this.connected) if (socket.bytesRead === 0) socket.destroy();
@@ -92,14 +101,14 @@ export class GuardedServer extends Server {
    * Waits until the event loop has turned twice without a new connection or request: what had arrived has been read.
    * The first turn accepts a connection, and the second one reads its request.
    */
-  private async settle(): Promise<void> {
+  private async settle(kind: 'connections' | 'requests'): Promise<void> {
     const end = performance.now() + SETTLING;
     let seen: number;
     do {
-      seen = this.arrived;
+      seen = this.arrived[kind];
       await nextTurn();
       await nextTurn();
-    } while (this.arrived !== seen && performance.now() < end);
+    } while (this.arrived[kind] !== seen && performance.now() < end);
   }
 }
 
