@@ -217,6 +217,53 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     await receiver.at(failing.path, 7);
   });
 
+  it('do not count when their process was killed, and the next one has the first delay', async () => {
+    const own = await startApi(store, {}, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const webhook = await ownWebhooks.create();
+    let now = Date.now();
+    own.stopClock(now);
+    // An attempt without a result, as a killed process leaves it.
+    const lost = receiver.hold(webhook.path);
+    await own.samples.create();
+    await receiver.at(webhook.path, 1);
+
+    receiver.respondAt(webhook.path, 500);
+    own.stopClock((now += 30 * SECOND));
+    const failed = await ownWebhooks.untilNewest(webhook, 'has failed', ({ error }) => error !== null);
+    expect(failed.attempts).toBe(1);
+    expect(Date.parse(failed.next_attempt_at) - now).toBeLessThan(6 * SECOND);
+
+    receiver.behaviour = respond(204);
+    own.stopClock((now += 6 * SECOND));
+    await ownWebhooks.untilStatus(webhook, 'delivered', 2);
+    lost[0]!.end();
+    await own.stop();
+  });
+
+  it('come later after each one that was killed, so that a delivery that kills processes lets others pass', async () => {
+    const own = await startApi(store, {}, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const webhook = await ownWebhooks.create();
+    let now = Date.now();
+    own.stopClock(now);
+    const lost = receiver.hold(webhook.path);
+    await own.samples.create();
+    for (const [n, lease] of [30 * SECOND, MINUTE, 5 * MINUTE].entries()) {
+      await receiver.at(webhook.path, n + 1);
+      const [delivery] = await ownWebhooks.deliveries(webhook);
+      expect(delivery).toMatchObject({ status: 'pending', attempts: 0 });
+      expect(Date.parse(delivery.next_attempt_at)).toBe(now + lease);
+      own.stopClock((now += lease));
+    }
+    await receiver.at(webhook.path, 4);
+    receiver.behaviour = respond(204);
+    await own.samples.create();
+    await ownWebhooks.untilStatus(webhook, 'delivered', 1);
+    for (const response of lost) response.end();
+    await own.stop();
+  });
+
   it('have 10 seconds each', async () => {
     const webhook = await webhooks.create();
     receiver.hold(webhook.path);

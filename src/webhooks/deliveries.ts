@@ -149,6 +149,7 @@ export class Deliveries {
     await this.rows.update(id, {
       status: 'pending',
       attempts: 0,
+      claims: 0,
       // The result of an attempt in progress is ignored.
       fence: () => 'fence + 1',
       nextAttemptAt: now,
@@ -160,7 +161,7 @@ export class Deliveries {
 
   /** Ignores the results of attempts in progress; they are repeated when their leases expire. */
   async forgetAttempts(webhookId: number): Promise<void> {
-    await this.rows.update({ webhookId, status: 'pending' }, { fence: () => 'fence + 1' });
+    await this.rows.update({ webhookId, status: 'pending' }, { fence: () => 'fence + 1', claims: 0 });
   }
 
   async giveUp(webhookId: number): Promise<void> {

@@ -14,8 +14,11 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long the lease of a delivery lasts, in milliseconds; longer than any attempt. */
-const LEASE = 30 * SECOND;
+/**
+ * How long the lease of a delivery lasts, in milliseconds; longer than any attempt. It is longer after claims without a
+ * result: a delivery that kills each process must not be the first one that the next process claims.
+ */
+const LEASES = [30 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, HOUR];
 
 /** The delay before each further attempt, in milliseconds; up to a tenth is added. */
 const DELAYS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
@@ -31,6 +34,7 @@ export interface ClaimedDelivery {
   readonly eventId: string;
   readonly position: number | null;
   readonly body: string | null;
+  /** Those that have a result. */
   readonly attempts: number;
   readonly fence: number;
 }
@@ -80,8 +84,12 @@ export class DeliveryQueue {
     );
     const ids = due.map(({ id }) => id).filter((id) => id !== null);
     if (ids.length === 0) return [];
+    const last = LEASES.length - 1;
+    const cases = LEASES.slice(0, last).map((_, claims) => `WHEN ${claims} THEN :lease${claims}`);
+    const lease = `CASE claims ${cases.join(' ')} ELSE :lease${last} END`;
+    const leases = LEASES.map((length) => new Date(now.getTime() + length).toISOString());
     return this.transactions.execute<ClaimedDelivery>(
-      `UPDATE webhook_deliveries SET attempts = attempts + 1, fence = fence + 1, next_attempt_at = :lease
+      `UPDATE webhook_deliveries SET claims = claims + 1, fence = fence + 1, next_attempt_at = ${dialect.toTimestamp(lease)}
        WHERE id IN (
          SELECT id FROM webhook_deliveries
          WHERE id IN (${dialect.integersOf(':ids')}) AND status = 'pending' AND next_attempt_at <= :now
@@ -91,7 +99,7 @@ export class DeliveryQueue {
       {
         ids: JSON.stringify(ids),
         now: now.toISOString(),
-        lease: new Date(now.getTime() + LEASE).toISOString(),
+        ...Object.fromEntries(leases.map((time, claims) => [`lease${claims}`, time])),
       },
     );
   }
@@ -136,7 +144,7 @@ export class DeliveryQueue {
     const { dialect } = this.queries;
     const now = this.clock.now();
     const isGone = outcome.status === 410;
-    const nextAttemptAt = isGone ? null : nextAttempt(attempts, now);
+    const nextAttemptAt = isGone ? null : nextAttempt(attempts + 1, now);
     await this.deliveries.lock(id);
     if (!(await this.record(delivery, outcome, nextAttemptAt ? 'pending' : 'failed', nextAttemptAt))) return;
     const [webhook] = await this.transactions.execute<{ failing_since: string }>(
@@ -153,13 +161,14 @@ export class DeliveryQueue {
 
   /** @returns whether the attempt is still the newest one of its delivery */
   private async record(
-    { id, fence }: ClaimedDelivery,
+    { id, fence, attempts }: ClaimedDelivery,
     { status: responseStatus, error }: Outcome,
     status: DeliveryStatus,
     nextAttemptAt: Date | null = null,
   ): Promise<boolean> {
     const expiresAt = this.deliveries.expiryAt(this.clock.now());
-    const result = { responseStatus, error, status, nextAttemptAt, expiresAt };
+    const counts = { attempts: attempts + 1, claims: 0 };
+    const result = { ...counts, responseStatus, error, status, nextAttemptAt, expiresAt };
     const { affected } = await this.rows.update({ id, fence, status: 'pending' }, result);
     return affected === 1;
   }

@@ -42,7 +42,11 @@ export class WebhookDelivery {
   @IntegerColumn('attempts')
   attempts!: number;
 
-  /** Incremented by each attempt and restart: only the result of the newest attempt counts. */
+  /** How many times it was claimed since its last result: a process that is killed leaves none. */
+  @IntegerColumn('claims', { default: 0 })
+  claims!: number;
+
+  /** Incremented by each claim and restart: only the result of the newest attempt counts. */
   @IntegerColumn('fence', { default: 0 })
   fence!: number;
 

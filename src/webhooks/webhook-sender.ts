@@ -43,7 +43,13 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
     if (!outcome) return;
     this.onAttempt?.(outcome);
     if (outcome.error !== null) {
-      this.logger.log({ msg: 'A delivery failed', id, webhookId, attempts, cause: outcome.error });
+      this.logger.log({
+        msg: 'A delivery failed',
+        id,
+        webhookId,
+        attempts: attempts + 1,
+        cause: outcome.error,
+      });
     }
     await this.deliveries.settle(delivery, outcome);
   }

@@ -30,6 +30,7 @@ export class Webhooks1795000000007 implements MigrationInterface {
         status ${text} NOT NULL,
         attempts ${integer} NOT NULL,
         fence ${integer} NOT NULL DEFAULT 0,
+        claims ${integer} NOT NULL DEFAULT 0,
         next_attempt_at ${timestamp},
         response_status ${integer},
         error ${text},
