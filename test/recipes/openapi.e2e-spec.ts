@@ -201,8 +201,14 @@ describe('the decorators of OpenAPI in the Nest documentation', () => {
     const { parameters, responses } = document.paths['/v1/cats/search/all'].get;
 
     expect(parameters).toEqual([
-      { name: 'age', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
-      { name: 'color', in: 'query', required: true, schema: { type: 'string', enum: ['red', 'black'] } },
+      { name: 'age', in: 'query', required: false, schema: { type: 'integer', minimum: 0 }, example: 1 },
+      {
+        name: 'color',
+        in: 'query',
+        required: true,
+        schema: { type: 'string', enum: ['red', 'black'] },
+        example: 'red',
+      },
     ]);
     const { status, body } = await api.get('/v1/cats/search/all?age=?&color=?');
     expect(status).toBe(422);
