@@ -54,6 +54,12 @@ describe.each(STORES)('the file .env on %s', (store) => {
     expect(output).toContain(store === 'SQLite' ? testStore.environment['DATA_DIR'] : 'PostgreSQL at');
   });
 
+  it('may begin with a byte order mark', async () => {
+    await writeFile(join(folder, '.env'), '\uFEFFAUDIT_RETENTION_DAYS=x\n');
+
+    expect(await run(['main.js'], testStore.environment)).toContain('AUDIT_RETENTION_DAYS must be');
+  });
+
   it('is checked as the environment is', async () => {
     expect(await run(['main.js'])).toContain('AUDIT_RETENTION_DAYS must be');
   });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { runCommand } from '../support/command.js';
+import { runCommand, spawnCommand } from '../support/command.js';
 import { environmentOfProcess } from '../support/environment.js';
 import { freePort } from '../support/free-port.js';
 import { Service } from '../support/service.js';
@@ -412,6 +412,43 @@ describe('a data folder', () => {
 
     await expect(failed).rejects.toThrow(/EFBIG/);
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it.each(STORES)('has files that only their owner can read, whatever the umask is: on %s', async (store) => {
+    await chmod(folder, 0o755);
+    const testStore = await createStore(store, { empty: true });
+    const settings = {
+      ...testStore.environment,
+      DATA_DIR: folder,
+      NODE_ENV: 'development',
+      NODE_OPTIONS: '--import data:text/javascript,process.umask(0)',
+    };
+    expect(await spawnCommand('migrate', ['--yes'], { environment: settings })).toMatchObject({ code: 0 });
+    const service = await Service.withFixture(settings);
+    await service.create();
+    const account = { email: 'ada@example.com', name: 'Ada', password: 'nanosecond wire' };
+    await service.fetch('/auth/register/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(account),
+    });
+    await until('a mail is written', () => service.output.includes('A mail was written'));
+    if (store === 'SQLite') await spawnCommand('backup', [join(folder, 'backup')], { environment: settings });
+    await service.end();
+
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const names = entries.map(({ name }) => name);
+    expect(names).toContain('jwt-secret');
+    expect(names.some((name) => name.endsWith('.eml'))).toBe(true);
+    expect(names.includes('backup')).toBe(store === 'SQLite');
+    for (const entry of entries) {
+      const { mode } = await stat(join(entry.parentPath, entry.name));
+      expect([entry.name, (mode & 0o777).toString(8)]).toEqual([
+        entry.name,
+        entry.isDirectory() ? '700' : '600',
+      ]);
+    }
+    await testStore.remove();
   });
 
   it('that other users can open contains a database that they cannot read', async () => {

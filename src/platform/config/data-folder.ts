@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from './config-error.js';
 
@@ -22,5 +22,21 @@ function make(directory: string): void {
   } catch (error) {
     // Another process has created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/**
+ * Makes a file of SQLite readable for its owner only, before SQLite creates it, which would let everybody read it. The
+ * other files of a database inherit that, even in a folder of wider access.
+ */
+export function makeFilePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // On a volume of a group, the file may have another owner, who decides about its access. From a read-only disk,
+    // the service can still read.
+    if (code !== 'EPERM' && !(code === 'EROFS' && existsSync(file))) throw error;
   }
 }

@@ -17,7 +17,8 @@ export function readEnvFile(environment: NodeJS.ProcessEnv, file = '.env'): read
 
 function readIfExists(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    // A byte order mark, as some editors write it, would belong to the first name.
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return '';

@@ -30,6 +30,11 @@ describe('secrets in files', () => {
     expect(config.jwtSecretPrevious).toBe('s'.repeat(32));
   });
 
+  it('are read without a byte order mark', () => {
+    const file = keep('marked', `\uFEFF${'s'.repeat(32)}\n`);
+    expect(loadConfig({ ...ANY_DATABASE, DATA_DIR, JWT_SECRET_FILE: file }).jwtSecret).toBe('s'.repeat(32));
+  });
+
   it('may hold a database URL with a password, for commands too', () => {
     const url = 'postgres://user:pass@db.example:5432/posts';
     const environment = { DATA_DIR, DATABASE_URL_FILE: keep('url', url) };

@@ -116,8 +116,8 @@ function textOf(variable: string, environment: Environment): { text?: string | u
   if (!file) return { text: value };
   if (value !== undefined) return { fault: `${variable}_FILE must not be set together with ${variable}` };
   try {
-    // Editors and `echo` end a file with a line break, which is not part of the secret.
-    const content = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    // Editors and `echo` end a file with a line break, and some begin it with a byte order mark: neither is of the secret.
+    const content = readFileSync(file, 'utf8').replaceAll(/^\uFEFF|\r?\n$/g, '');
     return content === '' ? { fault: `${variable}_FILE must not be empty` } : { text: content };
   } catch (error) {
     // The path is not shown: it may be the secret itself, set by mistake.

@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
+import { makeFilePrivate } from '../../config/data-folder.js';
 import { SQLITE } from '../dialect.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import type { Parameters } from '../statement.js';
@@ -80,7 +81,7 @@ export class SqliteDataSource extends ServiceDataSource {
   }
 
   override initialize(): Promise<this> {
-    makePrivate(databaseFile(this.store));
+    makeFilePrivate(databaseFile(this.store));
     return super.initialize();
   }
 
@@ -116,18 +117,5 @@ export class SqliteDataSource extends ServiceDataSource {
     await this.threads.close();
     await super.destroy();
     this.lock?.release();
-  }
-}
-
-/** Makes the file readable for its owner only; SQLite's other files inherit that, even in a folder of wider access. */
-function makePrivate(file: string): void {
-  try {
-    closeSync(openSync(file, 'a', 0o600));
-    chmodSync(file, 0o600);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // On a volume of a group, the file may have another owner, who decides about its access. From a read-only disk,
-    // the service can still read.
-    if (code !== 'EPERM' && !(code === 'EROFS' && existsSync(file))) throw error;
   }
 }

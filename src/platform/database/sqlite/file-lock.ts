@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
-import { makeDataFolder } from '../../config/data-folder.js';
+import { makeDataFolder, makeFilePrivate } from '../../config/data-folder.js';
 import { DatabaseError } from '../failures.js';
 
 /**
@@ -18,6 +18,7 @@ export class FileLock {
    *  @returns the lock, or `undefined` when another process holds it */
   static acquire(file: string, timeout: number): FileLock | undefined {
     makeDataFolder(dirname(file));
+    makeFilePrivate(file);
     const lock = new FileLock(file);
     return lock.take(timeout) ? lock : undefined;
   }
