@@ -111,15 +111,18 @@ describe('the OpenAPI document', () => {
 
   it('has an example of each parameter that imported collections can send unchanged', () => {
     const parameters = operations.flatMap(({ operation }) => (operation.parameters ?? []) as any[]);
-    const examplesFor = (wanted: string) =>
-      new Set(parameters.filter(({ name }) => name === wanted).map(({ example }) => example));
+    const examples: Record<string, unknown[]> = {
+      cursor: [''],
+      'If-Match': ['*'],
+      id: [1, '1'],
+      provider: ['google'],
+    };
 
-    for (const { name, example } of parameters)
+    expect(parameters.length).toBeGreaterThan(10);
+    for (const { name, example } of parameters) {
       expect([name, typeof example]).not.toEqual([name, 'undefined']);
-    expect(examplesFor('cursor')).toEqual(new Set(['']));
-    expect(examplesFor('If-Match')).toEqual(new Set(['*']));
-    expect(examplesFor('id')).toEqual(new Set([1, '1']));
-    expect(examplesFor('provider')).toEqual(new Set(['google']));
+      if (name in examples) expect([name, examples[name]]).toEqual([name, expect.arrayContaining([example])]);
+    }
   });
 
   it('has a type beside each constant and each body that is one of several, for generators', () => {
