@@ -132,7 +132,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await response.text()).toContain('# TYPE nodejs_gc_duration_seconds histogram');
   });
 
-  it('count idempotent replays, and report the size of the stored records', async () => {
+  it('count idempotent replays', async () => {
     const create = () => api.post('/v1/tickets', { item: 'Tea' }, { 'idempotency-key': 'metrics' });
     const before = (await scrape(api)).get('idempotency_replays_total') ?? 0;
     await create();
@@ -141,8 +141,6 @@ describe.each(STORES)('metrics on %s', (store) => {
 
     const samples = await scrape(api);
     expect(samples.get('idempotency_replays_total')).toBe(before + 2);
-    expect(samples.get('idempotency_records_bytes')).toBeGreaterThan(0);
-    expect(samples.get('idempotency_records_max_bytes')).toBe(1024 ** 3);
   });
 
   it('count throttled logins, and security events', async () => {

@@ -103,7 +103,7 @@ describe('migrations', () => {
   it.each([
     ['CREATE INDEX logins_x ON logins (account_id)', 'createIndexConcurrently'],
     ['CREATE UNIQUE INDEX IF NOT EXISTS logins_x ON "logins" USING btree (id)', 'createIndexConcurrently'],
-    ['ALTER TABLE idempotency_usage ALTER COLUMN bytes TYPE numeric', 'rewrites'],
+    ['ALTER TABLE idempotency_records ALTER COLUMN status TYPE numeric', 'rewrites'],
     ['ALTER TABLE logins ADD COLUMN x uuid DEFAULT gen_random_uuid()', 'rewrites'],
     ['ALTER TABLE logins ADD x bigserial', 'rewrites'],
     ['ALTER TABLE logins ADD x int, ADD y int GENERATED ALWAYS AS (account_id + 1) STORED', 'rewrites'],

@@ -115,11 +115,6 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
     const login = { mfa_token: challenge.body.mfa_token, code: totpCode(factor.secret, STEP) };
     expect(await after.post('/auth/login/', login)).toHaveStatus(200);
     await after.app.close();
-    const [usage] = await queryStore(
-      target,
-      'SELECT (SELECT sum(bytes) FROM idempotency_usage) - (SELECT sum(size) FROM idempotency_records) AS error',
-    );
-    expect(Number(usage.error)).toBe(0);
   });
 
   it('continues the positions of events that were purged', async () => {

@@ -119,10 +119,10 @@ describe('the OpenAPI document', () => {
     };
 
     expect(parameters.length).toBeGreaterThan(10);
-    for (const { name, example } of parameters) {
+    for (const { name, example } of parameters)
       expect([name, typeof example]).not.toEqual([name, 'undefined']);
-      if (name in examples) expect([name, examples[name]]).toEqual([name, expect.arrayContaining([example])]);
-    }
+    for (const { name, example } of parameters.filter(({ name }) => name in examples))
+      expect([name, examples[name]]).toEqual([name, expect.arrayContaining([example])]);
   });
 
   it('has a type beside each constant and each body that is one of several, for generators', () => {

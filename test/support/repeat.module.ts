@@ -97,7 +97,7 @@ class RepeatController {
   @Idempotent()
   text(@Res({ passthrough: true }) reply: FastifyReply): string {
     reply.type('application/xml');
-    return `<at>${performance.now()}</at>`;
+    return `<at>${performance.now()}\0</at>`;
   }
 
   /** Writes, and responds with an error that it does not throw. */

@@ -16,7 +16,6 @@ describe('loadConfig', () => {
   it('has a default for every setting', () => {
     expect(loadConfig(BASE)).toEqual({
       auditRetentionDays: 365,
-      idempotencyMaxBytes: 1024 * 1024 * 1024,
       rateLimit: undefined,
       redisUrl: undefined,
       production: false,
@@ -214,7 +213,6 @@ describe('loadConfig', () => {
     ['RATE_LIMIT', '100/1.5'],
     ['REDIS_URL', 'hunter2'],
     ['AUDIT_RETENTION_DAYS', '0'],
-    ['IDEMPOTENCY_MAX_MB', '0'],
     ['GRAPHQL_PLAYGROUND', 'yes'],
     ['GRAPHQL_INTROSPECTION', 'yes'],
     ['GRAPHQL_SUGGESTIONS', 'yes'],

@@ -154,13 +154,6 @@ export const settingsOf = (production: boolean, isService = true) => ({
   auditRetentionDays: setting('AUDIT_RETENTION_DAYS', wholeNumber(1, 36_500).default(365)),
   /** How long events are kept, in days. */
   eventsRetentionDays: setting('EVENTS_RETENTION_DAYS', wholeNumber(1, 3650).default(7)),
-  /** The maximum size of all responses stored for idempotency keys, in bytes. */
-  idempotencyMaxBytes: setting(
-    'IDEMPOTENCY_MAX_MB',
-    wholeNumber(1, 1_000_000)
-      .default(1024)
-      .transform((size) => size * 1024 * 1024),
-  ),
   /** Whether webhooks may have addresses outside of the public Internet. */
   webhooksAllowPrivate: setting('WEBHOOKS_ALLOW_PRIVATE', onOff(!production)),
   /** The number of requests that a client may send in a window, in seconds. Absent: no limit. */

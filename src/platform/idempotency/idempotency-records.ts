@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Gauge, Registry } from 'prom-client';
-import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import { AppError, ERRORS } from '../http/errors/errors.js';
 import { currentContext } from '../http/request-context.js';
 import { Clock } from '../jobs/clock.js';
-import { readOrRemove } from '../operations/metrics.js';
-import { compress, expand, type StoredText } from './compressed-text.js';
 import type { Fingerprints } from './idempotency-scope.js';
 
 /** How long a response is stored, in milliseconds: 24 hours. */
@@ -26,52 +21,24 @@ export interface StoredResponse {
 interface Row {
   readonly fingerprint: string;
   readonly status: number;
+  /** In JSON. */
   readonly headers: string;
-  readonly body: string | null;
-  readonly encoding: StoredText['encoding'];
+  /** In JSON, because PostgreSQL stores no NUL. */
+  readonly body: string;
 }
-
-/** The size of a record besides its headers and body, in bytes. */
-const OVERHEAD = 300;
-
-/** The maximum age of the known total size of all records, in milliseconds. */
-const USAGE_MAX_AGE = 1000;
 
 /** The responses that are stored for keys. */
 @Injectable()
 export class IdempotencyRecords {
-  /** The size of all records in bytes: as last read, and what this process has added since. */
-  private usage = 0;
-  private usageAt = 0;
-
   constructor(
     private readonly queries: Queries,
     private readonly clock: Clock,
-    private readonly config: Config,
-    registry: Registry,
-    database: Database,
-  ) {
-    const registers = [registry];
-    const bytes = () => this.bytes((sql) => database.monitor(sql));
-    new Gauge({
-      name: 'idempotency_records_bytes',
-      help: 'Size of all responses that are kept',
-      registers,
-      collect() {
-        return readOrRemove(this, async () => this.set(await bytes()));
-      },
-    });
-    new Gauge({
-      name: 'idempotency_records_max_bytes',
-      help: 'Size that they may have together',
-      registers,
-    }).set(config.idempotencyMaxBytes);
-  }
+  ) {}
 
   /** @throws AppError `IDEMPOTENCY_KEY_REUSED` when the key was used with another body */
   async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
     const row = await this.queries.one<Row>(
-      `SELECT fingerprint, status, headers, body, encoding FROM idempotency_records
+      `SELECT fingerprint, status, headers, body FROM idempotency_records
        WHERE id = :id AND expires_at > :now`,
       { id, now: this.clock.now().toISOString() },
     );
@@ -79,27 +46,7 @@ export class IdempotencyRecords {
     if (!fingerprints.includes(row.fingerprint)) {
       throw new AppError('IDEMPOTENCY_KEY_REUSED', ERRORS.IDEMPOTENCY_KEY_REUSED.message);
     }
-    const { status, headers, body, encoding } = row;
-    const text = body === null ? null : await expand({ text: body, encoding });
-    return { status, headers: JSON.parse(headers), body: text };
-  }
-
-  /** @throws AppError `SERVICE_UNAVAILABLE` while the records use all of their space */
-  async assertNotFull(): Promise<void> {
-    const now = this.clock.now().getTime();
-    if (Math.abs(now - this.usageAt) >= USAGE_MAX_AGE) {
-      this.usageAt = now;
-      this.usage = await this.bytes((sql) => this.queries.all(sql));
-    }
-    if (this.usage < this.config.idempotencyMaxBytes) return;
-    throw new AppError('SERVICE_UNAVAILABLE', 'Too many responses are stored at the moment; retry later');
-  }
-
-  private async bytes(read: (sql: string) => Promise<{ bytes: number }[]>): Promise<number> {
-    const [row] = await read(
-      'SELECT CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes FROM idempotency_usage',
-    );
-    return row!.bytes;
+    return { status: row.status, headers: JSON.parse(row.headers), body: JSON.parse(row.body) };
   }
 
   /** Selects the record of a key that has been stored. */
@@ -111,9 +58,8 @@ export class IdempotencyRecords {
   }
 
   /** Inserts the record of a response. */
-  insertion(id: string, fingerprint: string, response: StoredResponse): Statement[] {
-    const record = recordOf(response);
-    this.usage += record.size;
+  insertion(id: string, fingerprint: string, { status, headers, body }: StoredResponse): Statement[] {
+    const record = { status, headers: JSON.stringify(headers), body: JSON.stringify(body) };
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
     const statements: Statement[] = [{ sql: INSERT, parameters: { id, fingerprint, ...record, expiresAt } }];
     // The caller, or the account that a registration has created: its erasure also deletes the record.
@@ -125,22 +71,11 @@ export class IdempotencyRecords {
 
 /** An expired record may still be there. */
 const INSERT = `
-  INSERT INTO idempotency_records (id, fingerprint, status, headers, body, encoding, size, expires_at)
-  VALUES (:id, :fingerprint, :status, :head, :text, :encoding, :size, :expiresAt)
+  INSERT INTO idempotency_records (id, fingerprint, status, headers, body, expires_at)
+  VALUES (:id, :fingerprint, :status, :headers, :body, :expiresAt)
   ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
-    headers = excluded.headers, body = excluded.body, encoding = excluded.encoding, size = excluded.size,
-    expires_at = excluded.expires_at`;
+    headers = excluded.headers, body = excluded.body, expires_at = excluded.expires_at`;
 
 const INSERT_ACCOUNT = `
   INSERT INTO idempotency_accounts (record_id, account_id) VALUES (:id, :accountId)
   ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id`;
-
-const NO_BODY = { text: null, encoding: null };
-
-/** The columns of a response. */
-function recordOf({ status, headers, body }: StoredResponse) {
-  const { text, encoding } = body === null ? NO_BODY : compress(body);
-  const head = JSON.stringify(headers);
-  const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
-  return { status, head, text, encoding, size };
-}

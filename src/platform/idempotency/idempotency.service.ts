@@ -41,8 +41,7 @@ export class IdempotencyService {
    * @param work all its writes commit together with the response, or not at all. It runs again after a conflict
    * @returns the response of the earlier request, or the work, which has to be ended
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is in progress, `IDEMPOTENCY_KEY_REUSED` when
-   * the key was used with another body, `SERVICE_UNAVAILABLE` while the records use all of their space; and the errors
-   * of `work`
+   * the key was used with another body; and the errors of `work`
    */
   async handle(request: KeyedRequest, work: () => Promise<unknown>): Promise<KeyedWork | StoredResponse> {
     const id = this.scope.idOf(request);
@@ -55,7 +54,6 @@ export class IdempotencyService {
     this.inFlight.add(id);
     const end = () => void this.inFlight.delete(id);
     try {
-      await this.records.assertNotFull();
       const { unit } = await this.transactions.deferred(work, claim, this.claimOf(id));
       return new KeyedWork(unit, (response) => this.records.insertion(id, fingerprints[0], response), end);
     } catch (error) {
