@@ -146,6 +146,27 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(blocked).toBeError('RATE_LIMITED');
     expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(20 * 3600);
   });
+
+  it('to an address that a stranger has registered leave its owner their mails', async () => {
+    const stranger = await api.accounts.logInNew('victim@example.com');
+    const send = (url: string, address: string, payload?: object) =>
+      api.send({
+        method: 'POST',
+        url,
+        headers: { ...stranger, 'x-forwarded-for': address },
+        ...(payload && { payload }),
+      });
+
+    for (let n = 0; n < 22; n++) {
+      api.advanceClock(MINUTE);
+      const request = { new_email: `elsewhere${n}@example.com`, password: PASSWORD };
+      expect(await send('/auth/email/change/', '192.0.2.1', request)).toHaveStatus(202);
+    }
+
+    api.advanceClock(MINUTE);
+    expect(await send('/auth/email/resend/', '192.0.2.2')).toBeError('RATE_LIMITED');
+    expect(await send('/auth/email/resend/', '198.51.100.2')).toHaveStatus(202);
+  });
 });
 
 it('a notice never fails its call: without a mail server nothing is sent', async () => {

@@ -128,6 +128,40 @@ describe.each(STORES)('an account that a stranger has prepared on %s', (store) =
     },
   );
 
+  it('is the owner’s alone after their first social login, whatever the stranger has added', async () => {
+    const person = google.addPerson(`victim${++count}`);
+    const email = `${person}@example.com`;
+    expect(await verify(await register(email))).toHaveStatus(200);
+    const stranger = await logIn(email);
+    const { id } = await accountOf(stranger);
+    const device = await addPasskey(stranger);
+    const key = (await api.post('/auth/api-keys/', { name: 'Key', scope: 'write' }, stranger)).body.data.key;
+
+    const { body } = await new Visitor(api).logIn('google', person);
+
+    const owner = bearer(body.access);
+    expect(await accountOf(owner)).toMatchObject({ id, email });
+    expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('UNAUTHENTICATED');
+    expect(await usePasskey(device)).toBeError('UNAUTHENTICATED');
+    for (const headers of [stranger, bearer(key)])
+      expect(await api.get('/auth/me/', headers)).toBeError('TOKEN_NOT_VALID');
+    expect(await mails.nextWith(email, 'Your password was changed')).toBeDefined();
+    const added = await addPasskey(owner);
+    await reset(email);
+    expect(await usePasskey(added)).toHaveStatus(200);
+    expect((await new Visitor(api).logIn('google', person)).body).toHaveProperty('access');
+  });
+
+  it('is the owner’s alone after an operator has set its password', async () => {
+    const email = `victim${++count}@example.com`;
+    expect(await verify(await register(email))).toHaveStatus(200);
+    const device = await addPasskey(await logIn(email));
+
+    await api.accounts.setPassword(email, NEW_PASSWORD);
+
+    expect(await usePasskey(device)).toBeError('UNAUTHENTICATED');
+  });
+
   it('is not confirmed by the login of another account', async () => {
     const email = `victim${++count}@example.com`;
     const token = await register(email);
@@ -147,7 +181,7 @@ describe.each(STORES)('an account that a stranger has prepared on %s', (store) =
     ['the link alone', false],
     ['the link and the login of the account', true],
   ])(
-    'and moved to the owner’s address by %s keeps what is added only in the latter case',
+    'and moved to the owner’s address by %s keeps what was added only in the latter case',
     async (_, isLoggedIn) => {
       const email = `mover${++count}@example.com`;
       const token = await register(email);
@@ -167,8 +201,8 @@ describe.each(STORES)('an account that a stranger has prepared on %s', (store) =
 
       await reset(new_email);
 
-      expect(await usePasskey(before)).toBeError('UNAUTHENTICATED');
-      expect(await usePasskey(after)).toHaveStatus(isLoggedIn ? 200 : 401);
+      for (const device of [before, after])
+        expect(await usePasskey(device)).toHaveStatus(isLoggedIn ? 200 : 401);
     },
   );
 });

@@ -90,7 +90,7 @@ export class AccountAdmin {
     }
     try {
       return await this.changes.run(seen.id, { ...tracesOf(seen), notice: 'email-changed' }, (account) =>
-        this.accounts.setEmail(account, address, { byOwner: true }),
+        this.accounts.setEmail(account, address, { byOwner: account.isOwnerConfirmed }),
       );
     } catch (error) {
       if (!isDuplicate(error)) throw error;

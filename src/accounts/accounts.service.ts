@@ -184,9 +184,9 @@ export class AccountsService {
   async setEmail(account: Account, email: string, { byOwner }: { byOwner: boolean }): Promise<Account> {
     const { id } = account;
     await this.data.credentialsChanged(account);
-    const change = { email, emailKey: emailKey(email), ...VERIFIED, isOwnerConfirmed: false };
-    await this.accounts.update({ id }, change);
-    if (byOwner) await this.confirmOwner(account);
+    const isOwnerConfirmed = byOwner && account.isOwnerConfirmed;
+    await this.accounts.update({ id }, { email, emailKey: emailKey(email), ...VERIFIED, isOwnerConfirmed });
+    if (byOwner && !isOwnerConfirmed) await this.confirmOwner(account);
     return this.accounts.findOneByOrFail({ id });
   }
 

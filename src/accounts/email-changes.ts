@@ -62,9 +62,11 @@ export class EmailChanges {
     const email = normalizeEmail(input.new_email)!;
     const data: MailData = { accountId, email, accountEmail, passwordChangedAt };
     await this.changes.run(accountId, {}, async () => {
-      if ((await this.mails.take('addresses', email, client.address)) === 0)
-        await this.mails.replace(PURPOSE, account, data);
-      if ((await this.mails.take('addresses', accountEmail)) === 0)
+      if ((await this.mails.take('addresses', email, client.address)) > 0) return;
+      await this.mails.replace(PURPOSE, account, data);
+      // The address may be another person's, whose mails a stranger must not use up.
+      const stranger = account.isOwnerConfirmed ? undefined : client.address;
+      if ((await this.mails.take('addresses', accountEmail, stranger)) === 0)
         await this.mails.add(NOTICE, account, { email: accountEmail });
     });
   }

@@ -115,6 +115,8 @@ function LinkPage({ action, token }: MailLink): ReactNode {
     );
   }
   const needsPassword = outcome === 'needs-password';
+  // Without the login of the owner, a verification would end their logins.
+  if (account === undefined) return <NarrowPage title={title} text="Please wait …" />;
   return (
     <NarrowPage title={title} text={needsPassword ? NEEDS_PASSWORD : text}>
       <Form submit={button} onSubmit={submit}>

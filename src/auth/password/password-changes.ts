@@ -26,11 +26,12 @@ export class PasswordChanges {
     await this.changes.run(account.id, PASSWORD_CHANGED, () => this.accounts.setPassword(account, hash, sid));
   }
 
-  /** Sets a password for an operator, and ends all logins and API keys. */
+  /** Sets a password for an operator. It ends what a reset ends: all logins, API keys, and what a stranger may have added. */
   async set(seen: Account, password: string): Promise<void> {
     const hash = await this.policy.hash('password', password, seen);
     const traces = { ...PASSWORD_CHANGED, subject: accountPath(seen.id) };
     await this.changes.run(seen.id, traces, async (account) => {
+      await this.data.removeUnconfirmed(account);
       await this.accounts.setPassword(account, hash);
       await this.data.revoke(account);
     });

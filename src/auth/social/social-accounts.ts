@@ -6,7 +6,7 @@ import { isDuplicate } from '../../platform/database/failures.js';
 import { Config } from '../../platform/config/config.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
-import { type Account } from '../../accounts/account.entity.js';
+import { type Account, NO_PASSWORD } from '../../accounts/account.entity.js';
 import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { emailKey, isSameEmail, normalizeNewEmail } from '../../accounts/email-address.js';
 import type { SocialProfile } from './providers/social-provider.js';
@@ -41,7 +41,8 @@ export class SocialAccounts {
 
   /**
    * The account of the identity; else the account of the e-mail, if both the provider and this service
-   * have verified that; else a new one.
+   * have verified that; else a new one. If the owner of the account is not confirmed, somebody else may have registered it:
+   * the login removes the password, the other logins and what was added.
    */
   async find(provider: string, profile: SocialProfile): Promise<Account> {
     requireSubject(profile);
@@ -61,7 +62,7 @@ export class SocialAccounts {
       try {
         return await this.transactions.run(async () => {
           const account = owner
-            ? await this.lock(owner)
+            ? await this.claim(owner)
             : await this.accounts.createWithoutPassword(email, nameOf(profile.name, email));
           await this.identities.add(account, provider, profile.subject);
           const security = ['identity_changed', 'added'] as const;
@@ -79,6 +80,16 @@ export class SocialAccounts {
     if (account.isActive) return account;
     this.security.record('login_failed', { accountId: account.id, reason: 'inactive' });
     throw new AppError('UNAUTHENTICATED', 'The account is deactivated');
+  }
+
+  /** The account for its owner. Of one that a stranger may have prepared, only the profile stays. */
+  private async claim(owner: Account): Promise<Account> {
+    const account = await this.lock(owner);
+    if (account.isOwnerConfirmed) return account;
+    await this.accounts.resetPassword(account, NO_PASSWORD);
+    const security = ['password_changed', 'removed by a social login'] as const;
+    await this.changes.report(account, { notice: 'password-changed', security });
+    return this.lock(owner);
   }
 
   /** @throws OwnerChanged when the account was deleted, or got another e-mail, after it was found */
