@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { runCommand } from './support/command.js';
 import { environmentOfProcess } from './support/environment.js';
 import { describeCommands } from './support/command-cases.js';
-import { ANY_STORE, createStore, ifEmbedded, type TestStore } from './support/stores.js';
+import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './support/stores.js';
 
 const SUPERUSER = ['create-superuser', '--email', 'ada@example.com', '--name', 'Ada'];
 
@@ -94,6 +94,39 @@ describe('a command whose reader has gone', () => {
       expect(stderr).not.toMatch(/\n\s+at |EPIPE/);
     },
   );
+});
+
+describe.each(STORES)('a command that writes on %s', (name) => {
+  let store: TestStore;
+  beforeEach(async () => {
+    store = await createStore(name);
+  });
+  afterEach(() => store.remove());
+
+  it('finishes its work after its reader has gone, and exits with its own code', async () => {
+    const { environment } = store;
+    const input = 'A long passphrase\n';
+    await runCommand('account', SUPERUSER, { environment, input });
+    await runCommand('account', ['create', '--email', 'bob@example.com', '--name', 'Bob'], {
+      environment,
+      input,
+    });
+    const deactivate = async (email: string) => {
+      const command = `node dist/commands/account.js deactivate ${email}`;
+      // The reader is gone before the first line.
+      const script = `(sleep 0.2; ${command}; echo $? >&3) 3>&2 2>&1 | true`;
+      const { stderr } = await promisify(execFile)('bash', ['--norc', '-c', script], {
+        env: { ...environmentOfProcess(), ...environment },
+      });
+      return stderr;
+    };
+
+    expect(await deactivate('bob@example.com')).toBe('0\n');
+    const { output } = await runCommand('account', ['show', 'bob@example.com'], { environment });
+    expect(output).toContain('isActive: false');
+    // The last superuser.
+    expect(await deactivate('ada@example.com')).toBe('1\n');
+  });
 });
 
 describe('every script', () => {

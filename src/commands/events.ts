@@ -53,6 +53,8 @@ async function tail(store: EventStore, source: string): Promise<number> {
   const { types, after } = values;
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
+  // Such as `head` after its last line: without a reader, it would run forever.
+  process.stdout.once('error', () => ending.abort());
   const wanted = types === undefined ? undefined : new Set(types.split(','));
   let position = after === undefined ? (await store.state()).last : await locate(store, after);
   while (!ending.signal.aborted) {

@@ -9,12 +9,11 @@ export function rejectUsage(message: string): never {
   return process.exit(1);
 }
 
-/** Ends the process quietly when its reader has gone, as in `npm run account -- list | head -n 1`. */
-function endWithReader(): void {
+/** Goes on without output when its reader has gone, as in `npm run seed | head -n 1`: the work would be half done. */
+function outliveReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
-      process.exit();
     });
   }
 }
@@ -27,12 +26,12 @@ export function parseNumber(flag: string, value: string, min: number, max = Numb
   return rejectUsage(`${flag} must be a whole number from ${min}${end}`);
 }
 
-/** Like {@link parseFlags}, for a command, which ends when its reader has gone. Call it before anything else. */
+/** Like {@link parseFlags}, for a command, which finishes its work without a reader. Call it before anything else. */
 export function parseCommandLine<T extends ParseArgsConfig>(
   usage: string,
   config: T = {} as T,
 ): ReturnType<typeof parseArgs<T>> {
-  endWithReader();
+  outliveReader();
   return parseFlags(usage, config);
 }
 
