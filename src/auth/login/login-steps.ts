@@ -67,7 +67,8 @@ interface FirstStep {
  * | one attempt of the `mfa_token` is reserved   | 401: the token is unknown, used, expired, or has had five attempts    |
  * | the attempt counts as a failed login         | 429, and the attempt of the token is given back                       |
  * | code and token are used, in one transaction  | 401: the attempts stay counted; the account's fifth wrong code in an  |
- * |                                              | hour, of this or another token, sends a notice                        |
+ * |                                              | hour, of this or another token, sends a notice. 5xx: both attempts    |
+ * |                                              | are given back                                                        |
  * | the count of failed logins is reset          |                                                                       |
  * | the login begins (`LoginsService.open`)      | 401: the account has changed since; code and token are used up        |
  */
@@ -149,9 +150,9 @@ export class LoginSteps {
       },
     });
     return checked.catch(async (error: unknown) => {
-      // The code was not looked at: a recovery code may follow.
-      const isLimited = error instanceof AppError && error.code === 'RATE_LIMITED';
-      if (isLimited) await this.secrets.revertAttempt(PURPOSE, token);
+      const isWrong = error instanceof AppError && error.code === 'UNAUTHENTICATED';
+      // The code was not looked at: a recovery code may follow, or the same one after an outage.
+      if (!isWrong) await this.secrets.revertAttempt(PURPOSE, token).catch(() => undefined);
       throw error;
     });
   }

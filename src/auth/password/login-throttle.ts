@@ -69,7 +69,7 @@ export class LoginThrottle {
 
   /**
    * Counts an attempt as a failure before its outcome is known, so that concurrent attempts cannot exceed
-   * the limit. {@link succeed} reverts it.
+   * the limit. {@link succeed} and {@link revert} revert it.
    */
   async count(attempt: LoginAttempt): Promise<CountedAttempt> {
     const limits = limitsOf(attempt);
@@ -93,6 +93,11 @@ export class LoginThrottle {
       if (limit === 'codes' || (limit === 'pair' && clearsPair)) await this.counters.reset(id);
       else await this.counters.giveBack(id, expiresAt);
     }
+  }
+
+  /** Reverts {@link count} of an attempt that could not be checked. */
+  async revert({ counters }: CountedAttempt): Promise<void> {
+    for (const { id, expiresAt } of counters) await this.counters.giveBack(id, expiresAt);
   }
 
   private rateLimited({ emailKey, accountId }: LoginAttempt, limit: LimitName, end: Date): AppError {

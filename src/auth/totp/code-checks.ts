@@ -41,8 +41,8 @@ export class CodeChecks {
 
   /**
    * Checks a code with the account locked, then runs further work in the same transaction. Wrong codes count as failed
-   * logins. Six digits are a code of the app, whose wrong ones also count for the account, from any address; anything else
-   * is a recovery code.
+   * logins; codes that could not be checked do not. Six digits are a code of the app, whose wrong ones also count for the
+   * account, from any address; anything else is a recovery code.
    */
   async check<T>(
     { id, email }: Account,
@@ -55,15 +55,22 @@ export class CodeChecks {
     await this.throttle.assertNotBlocked(attempt);
     // Before the outcome is known, so that concurrent attempts cannot exceed the limit.
     const counted = await this.throttle.count(attempt);
-    const result = await this.transactions.run(async () => {
+    let isWrong = false;
+    const checked = this.transactions.run(async () => {
       const account = await this.accounts.lock(id);
       if (!account?.isActive || account.email !== email) throw accountDeleted();
       const isRight = isCode
         ? await this.factors.acceptTotp(id, code)
         : recovery && account.hasSecondFactor && (await this.factors.acceptRecovery(id, code));
+      isWrong = !isRight;
       if (isRight) return { value: await work(account) };
       if (counted.codes === NOTICE_AFTER) await this.mails.notify(account, 'codes-wrong');
       return undefined;
+    });
+    const result = await checked.catch(async (error: unknown) => {
+      // Failures of the service must not lock the owner out. During an outage, the caller gets the first error.
+      if (!isWrong) await this.throttle.revert(counted).catch(() => undefined);
+      throw error;
     });
     if (!result) {
       this.security.record('code_failed', { accountId: id });
