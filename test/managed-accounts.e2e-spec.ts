@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
@@ -8,6 +9,7 @@ import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi
 import { MailServer } from './support/mail-server.js';
 import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
+import { untilBlocked } from './support/until-blocked.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 const OLD = 6 * 60_000;
@@ -288,28 +290,71 @@ describe.each(STORES)('the last superuser on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it('stays active, also when two deactivate each other at the same time', async () => {
-    const repository = api.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+  const superusers = () => api.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+  let count = 0;
+  /** Two new superusers, and no other one. */
+  const createTwo = async () => {
+    await superusers().update({ isSuperuser: true }, { isSuperuser: false, isStaff: false });
+    const create = async () => {
+      const email = `root${++count}@example.com`;
+      const { id } = await api.accounts.register(email);
+      await superusers().update({ id }, { isStaff: true, isSuperuser: true });
+      return { id: id as number, headers: bearer((await api.accounts.login(email)).access) };
+    };
+    return [await create(), await create()] as const;
+  };
+  type Root = Awaited<ReturnType<typeof createTwo>>[number];
+  const deactivate = ({ id }: Root, by: Root) =>
+    api.patch(`/auth/accounts/${id}/`, { is_active: false }, by.headers);
+  const deleteSelf = ({ headers }: Root) => api.delete('/auth/me/', headers, { password: PASSWORD });
+  const activeIds = async () =>
+    (await superusers().findBy({ isSuperuser: true, isActive: true })).map(({ id }) => id);
+
+  it('cannot delete itself, unless there is another active one', async () => {
+    const [first, second] = await createTwo();
+    expect(await deactivate(second, first)).toHaveStatus(200);
+
+    expect(await deleteSelf(first)).toBeError('CONFLICT');
+    expect(await activeIds()).toEqual([first.id]);
+    await superusers().update({ id: second.id }, { isActive: true });
+    expect(await deleteSelf(first)).toHaveStatus(204);
+    expect(await activeIds()).toEqual([second.id]);
+  });
+
+  it.each<[string, (a: Root, b: Root) => Promise<Reply>[]]>([
+    ['two deactivate each other', (a, b) => [deactivate(b, a), deactivate(a, b)]],
+    ['two delete themselves', (a, b) => [deleteSelf(a), deleteSelf(b)]],
+    ['one deactivates the other, which deletes itself', (a, b) => [deactivate(b, a), deleteSelf(b)]],
+    ['one deactivates the other and deletes itself', (a, b) => [deactivate(b, a), deleteSelf(a)]],
+  ])('stays active when at the same time %s', async (_, act) => {
     for (let round = 0; round < 5; round++) {
-      const roots = await Promise.all(
-        ['a', 'b'].map(async (name) => {
-          const email = `${name}${round}@example.com`;
-          const { id } = await api.accounts.register(email);
-          await repository.update({ id }, { isStaff: true, isSuperuser: true });
-          return { id, headers: bearer((await api.accounts.login(email)).access) };
-        }),
-      );
-      const [a, b] = roots as [(typeof roots)[0], (typeof roots)[0]];
-      const off = { is_active: false };
+      const [a, b] = await createTwo();
 
-      await Promise.all([
-        api.patch(`/auth/accounts/${b.id}/`, off, a.headers),
-        api.patch(`/auth/accounts/${a.id}/`, off, b.headers),
-      ]);
+      for (const { status } of await Promise.all(act(a, b))) expect(status).toBeLessThan(500);
 
-      const active = await repository.countBy({ isSuperuser: true, isActive: true });
-      expect(active).toBe(1);
-      await repository.update({ isSuperuser: true }, { isSuperuser: false, isStaff: false });
+      expect(await activeIds()).toHaveLength(1);
     }
+  });
+
+  it.each<[string, (a: Root, b: Root) => Promise<Reply>, number]>([
+    ['a deactivation', (a, b) => deactivate(b, a), 200],
+    ['a deletion', (_, b) => deleteSelf(b), 204],
+  ])('is found by %s before it locks the account, so that none deadlock', async (_, act, status) => {
+    const [a, b] = await createTwo();
+    const lock = (id: number, wait: string) =>
+      api.rows.execute(
+        `SELECT id FROM accounts WHERE id = ${id} ${store === 'SQLite' ? '' : `FOR UPDATE ${wait}`}`,
+      );
+    const outside = AsyncLocalStorage.snapshot();
+    let reply!: Promise<Reply>;
+
+    await api.rows.run(async () => {
+      await lock(a.id, '');
+      reply = outside(() => act(a, b));
+      await outside(() => untilBlocked(api, store));
+      await lock(b.id, 'NOWAIT');
+    });
+
+    expect(await reply).toHaveStatus(status);
   });
 });

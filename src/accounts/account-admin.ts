@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountData } from '../platform/access/index.js';
 import { isDuplicate } from '../platform/database/failures.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import { AccountChanges, accountPath } from './account-changes.js';
 import type { Account } from './account.entity.js';
@@ -10,7 +11,6 @@ import { AccountsService } from './accounts.service.js';
 import { normalizeNewEmail } from './email-address.js';
 
 export const OWN_ACCOUNT = 'Another superuser must do this to your account';
-export const LAST_SUPERUSER = 'The last active superuser must stay active';
 export const SUPERUSER_IS_STAFF = 'A superuser is always staff';
 
 type Rights = Pick<Account, 'isActive' | 'isStaff'>;
@@ -23,6 +23,7 @@ export class AccountAdmin {
     private readonly changes: AccountChanges,
     private readonly mails: AccountMails,
     private readonly data: AccountData,
+    private readonly transactions: Transactions,
   ) {}
 
   /** @throws AppError `NOT_FOUND` */
@@ -44,16 +45,19 @@ export class AccountAdmin {
       account.isStaff === (changed.isStaff ?? account.isStaff);
     if (isSame(seen)) return seen;
     const traces = { ...tracesOf(seen), security: ['account_changed'] } as const;
-    return this.changes.run(seen.id, traces, async (account) => {
+    const work = async (account: Account): Promise<Account> => {
       const rights = { isActive: account.isActive, isStaff: account.isStaff, ...changed };
       if (account.isSuperuser && !rights.isStaff) throw new AppError('CONFLICT', SUPERUSER_IS_STAFF);
       const isDeactivated = account.isActive && !rights.isActive;
-      if (isDeactivated) await this.requireAnotherSuperuser(account);
       await this.accounts.setRights(account.id, rights);
       if (isDeactivated) await this.data.revoke(account);
       else if (rights.isStaff !== account.isStaff) await this.data.endLogins(account);
       await this.mails.notify(account, isDeactivated ? 'deactivated' : 'rights-changed');
       return Object.assign(account, rights);
+    };
+    return this.transactions.run(async () => {
+      if (changed.isActive === false) await this.accounts.requireAnotherSuperuser(seen);
+      return this.changes.run(seen.id, traces, work);
     });
   }
 
@@ -101,17 +105,10 @@ export class AccountAdmin {
   /** Deletes an account and all personal data. @throws AppError `CONFLICT` for the last active superuser */
   delete(seen: Account): Promise<void> {
     const traces = { ...tracesOf(seen), security: ['account_changed', 'deleted'] } as const;
-    return this.changes.run(seen.id, traces, async (account) => {
-      await this.requireAnotherSuperuser(account);
-      await this.accounts.remove(account);
+    return this.transactions.run(async () => {
+      await this.accounts.requireAnotherSuperuser(seen);
+      await this.changes.run(seen.id, traces, (account) => this.accounts.remove(account));
     });
-  }
-
-  /** Of two superusers who deactivate each other at the same time, one stays. */
-  private async requireAnotherSuperuser({ id, isSuperuser, isActive }: Account): Promise<void> {
-    if (!isSuperuser || !isActive) return;
-    const superusers = await this.accounts.lockActiveSuperusers();
-    if (superusers.every((each) => each === id)) throw new AppError('CONFLICT', LAST_SUPERUSER);
   }
 }
 

@@ -20,6 +20,7 @@ export class AccountDeletion {
     private readonly changes: Changes,
   ) {}
 
+  /** @throws AppError `CONFLICT` for the last active superuser */
   async delete(caller: Principal, { password, code }: DeleteAccountInput, client: ClientInfo): Promise<void> {
     const { account } = caller;
     if (!(await this.accounts.hasPassword(account))) {
@@ -32,6 +33,7 @@ export class AccountDeletion {
       await this.recent.authenticate(caller, { password, code }, client);
     }
     await this.transactions.run(async () => {
+      await this.accounts.requireAnotherSuperuser(account);
       // Before the removal, which takes address and client from the entries of the account.
       await this.changes.record();
       await this.accounts.remove(account);

@@ -28,7 +28,7 @@ import { Client, type ClientInfo } from '../platform/http/client.js';
 import { Returns, ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
 import { Account } from './account.entity.js';
-import { AccountsService } from './accounts.service.js';
+import { AccountsService, LAST_SUPERUSER } from './accounts.service.js';
 import { AccountView, toAccountView } from './account.view.js';
 import { UpdateAccountInput } from './account.input.js';
 import { AccountDeletion, LOGIN_TOO_OLD } from './account-deletion.js';
@@ -108,7 +108,7 @@ export class AccountsController {
   })
   @ApiBody({ type: DeleteAccountInput })
   @ChecksPassword()
-  @Throws(CODE_ERRORS, { FORBIDDEN: LOGIN_TOO_OLD })
+  @Throws(CODE_ERRORS, { FORBIDDEN: LOGIN_TOO_OLD, CONFLICT: LAST_SUPERUSER })
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(
     @CurrentPrincipal() caller: Principal,

@@ -195,12 +195,20 @@ export class AccountsService {
     await this.accounts.update({ id }, rights);
   }
 
-  /** The ids of the superusers that may log in, which stay so until the current unit of work ends. */
-  async lockActiveSuperusers(): Promise<number[]> {
-    const rows = await this.transactions.execute<{ id: number }>(
-      `SELECT id FROM accounts WHERE is_superuser AND is_active ORDER BY id ${this.queries.dialect.lockRowsForUpdate}`,
+  /**
+   * Keeps an active superuser: of two who deactivate or delete each other or themselves at the same time, one stays. Call
+   * it before the account is locked: all who lock several superusers do so in the same order, so they cannot deadlock.
+   *
+   * @param account that is about to be deactivated or deleted
+   * @throws AppError `CONFLICT` for the last active superuser
+   */
+  async requireAnotherSuperuser({ id, isSuperuser }: Pick<Account, 'id' | 'isSuperuser'>): Promise<void> {
+    if (!isSuperuser) return;
+    const superusers = await this.transactions.execute<{ id: number; isActive: boolean | number }>(
+      `SELECT id, is_active AS "isActive" FROM accounts WHERE is_superuser ORDER BY id ${this.queries.dialect.lockRowsForUpdate}`,
     );
-    return rows.map(({ id }) => id);
+    const active = superusers.filter(({ isActive }) => isActive);
+    if (active.length === 1 && active[0]!.id === id) throw new AppError('CONFLICT', LAST_SUPERUSER);
   }
 
   /** Records whether a login needs a code as well. */
@@ -265,6 +273,8 @@ export class AccountsService {
     return account;
   }
 }
+
+export const LAST_SUPERUSER = 'The last active superuser must stay active';
 
 export const REGISTRATION_CLOSED = 'Registration is closed; ask the operators of this service for an account';
 

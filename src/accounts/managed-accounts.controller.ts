@@ -31,10 +31,11 @@ import { requestOf } from '../platform/http/request-of.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { Id } from '../platform/http/validation/id.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
-import { LAST_SUPERUSER, OWN_ACCOUNT, SUPERUSER_IS_STAFF } from './account-admin.js';
+import { OWN_ACCOUNT, SUPERUSER_IS_STAFF } from './account-admin.js';
 import { ManageAccountInput } from './account.input.js';
 import { AccountSearch, ListAccountsQuery, NO_SUCH_ACCOUNT } from './account-search.js';
 import { AccountDetailsView, AccountView, toAccountDetailsView, toAccountView } from './account.view.js';
+import { LAST_SUPERUSER } from './accounts.service.js';
 import { AuthRoutes } from './auth-routes.js';
 import { ManagedAccounts } from './managed-accounts.js';
 
