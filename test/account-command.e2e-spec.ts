@@ -73,10 +73,15 @@ describe.each(STORES)('the account command on %s', (store) => {
   });
 
   it('deactivates an account, ends its logins, and activates it again', async () => {
-    await api.accounts.register('switch@example.com');
+    const { id } = await api.accounts.register('switch@example.com');
     const { access, refresh } = await api.accounts.login('switch@example.com');
 
-    expect((await run(['deactivate', 'SWITCH@example.com'])).output).toContain('is not active any more');
+    const deactivated = await run(['deactivate', 'SWITCH@example.com']);
+    expect(deactivated.output).toContain('is not active any more');
+    const events = deactivated.output.split('\n').filter((line) => line.startsWith('{'));
+    expect(events.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ msg: 'Security event', event: 'account_changed', accountId: id }),
+    );
     expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
     expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
     const credentials = { email: 'switch@example.com', password: PASSWORD };

@@ -1,5 +1,5 @@
 import '../../require-node.js';
-import type { INestApplicationContext } from '@nestjs/common';
+import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
@@ -58,6 +58,15 @@ export function requireDatabase(store: StoreConfig['store']): void {
   );
 }
 
+/** Of what the application logs, a command writes the security events: a line of JSON for each, on standard error. */
+const SECURITY_LOG: LoggerService = {
+  log: (entry: object, context: string) => {
+    if (context === 'Security') console.error(JSON.stringify(entry));
+  },
+  warn: () => undefined,
+  error: () => undefined,
+};
+
 /**
  * Runs work in the whole application, which does not listen. What works in the background checks `config.serves`.
  *
@@ -67,7 +76,7 @@ async function inContext<T>(work: (context: INestApplicationContext) => Promise<
   const { AppModule } = await import('../../app.module.js');
   const config = loadCommandConfig(process.env);
   const context = await NestFactory.createApplicationContext(AppModule.with(config), {
-    logger: false,
+    logger: SECURITY_LOG,
     abortOnError: false,
   });
   try {
