@@ -299,6 +299,27 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
       await alone.stop();
     });
 
+    it.each([
+      ['unknown', 'NOT_FOUND', 404],
+      ['github', 'SERVICE_UNAVAILABLE', 503],
+    ] as const)(
+      'is where a browser returns from a provider that is not here: %s',
+      async (provider, code, status) => {
+        const accept = 'text/html,*/*;q=0.8';
+        const callback = `/auth/social/${provider}/callback/?code=x&state=${'x'.repeat(43)}`;
+
+        const page = await api.get(`${callback}.account`, { accept });
+        expect([page.status, page.headers['location']]).toEqual([
+          302,
+          `${PUBLIC_URL}/account/?error=${code}`,
+        ]);
+        expect(await api.get(`${callback}.account`)).toBeError(code);
+        expect(await api.get(callback, { accept })).toBeError(code);
+        const head = { method: 'HEAD', url: `${callback}.account`, headers: { accept } } as const;
+        expect(await api.send(head)).toHaveStatus(status);
+      },
+    );
+
     it('carries an mfa_token instead, if the account has a second factor', async () => {
       const secret = await withFactor('pagestep');
       const { searchParams } = new URL((await arrive('pagestep')).headers['location']!);

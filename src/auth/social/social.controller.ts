@@ -114,9 +114,11 @@ export class SocialController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Finished | undefined> {
-    this.social.requireConfigured(provider);
     // A program that checks links must not use up the login.
-    if (request.method === 'HEAD') return undefined;
+    if (request.method === 'HEAD') {
+      this.social.requireConfigured(provider);
+      return undefined;
+    }
     const cookie = this.cookie.read(request) ?? '';
     this.cookie.clear(reply);
     const parameters = new URLSearchParams();

@@ -112,6 +112,7 @@ export class SocialService {
     const { cookie, parameters, acceptsHtml } = callback;
     const returnsToAccount = this.providers.returnsToAccount(parameters);
     return this.orReturn({ returnsToAccount, acceptsHtml }, async () => {
+      this.providers.requireConfigured(provider);
       const flow = await this.providers.flowOf(provider, cookie, parameters);
       return this.complete(provider, flow, callback);
     });
