@@ -56,6 +56,26 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(await notices()).toBe(1);
   });
 
+  it('to an owner who is not confirmed count with the mails that a network causes', async () => {
+    const email = 'not-confirmed@example.com';
+    await api.accounts.register(email);
+    const verification = { token: tokenIn(await mails.next(email)) };
+    expect(await api.post('/auth/email/verify/', verification)).toHaveStatus(200);
+    const headers = {
+      ...bearer((await api.accounts.login(email)).access),
+      'x-forwarded-for': '203.0.113.1',
+    };
+    const before = mails.to(email).length;
+
+    for (let n = 0; n < 52; n++) {
+      const { body } = await api.post('/auth/api-keys/', { name: 'Key', scope: 'read' }, headers);
+      expect(await api.delete(`/auth/api-keys/${body.data.id}/`, headers)).toHaveStatus(204);
+    }
+
+    await api.mailsSent('notice');
+    expect(mails.to(email)).toHaveLength(before + 100);
+  });
+
   it('report to the owner what an operator has changed', async () => {
     const headers = await register('lost@example.com');
     await turnOnFactor(api, headers);
@@ -147,7 +167,7 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(20 * 3600);
   });
 
-  it('to an address that a stranger has registered leave its owner their mails', async () => {
+  it('of changes of address leave the owner of an address that a stranger has registered their mails', async () => {
     const stranger = await api.accounts.logInNew('victim@example.com');
     const send = (url: string, address: string, payload?: object) =>
       api.send({

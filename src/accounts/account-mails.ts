@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../platform/database/transactions.js';
 import { siteOf } from '../platform/http/client.js';
+import { currentContext } from '../platform/http/request-context.js';
 import { type MailComposer, MailOutbox, MailQueue, MailSender } from '../platform/mail/index.js';
 import { type Account } from './account.entity.js';
 import { emailKey } from './email-address.js';
@@ -19,6 +20,8 @@ const SHARE: Limit = { max: RECIPIENT.max / 2, period: DAY };
 
 /** Of the mails that a network causes, to whatever address. */
 const NETWORK: Limit = { max: 100, period: 60 * MINUTE };
+
+const ofNetwork = (client: string): string => counterId('mails by', siteOf(client));
 
 /** Whom a mail is about: an account, or an address that may have none. */
 type Owner = Pick<Account, 'id'> | Pick<Account, 'email'>;
@@ -65,13 +68,12 @@ export class AccountMails {
    */
   async take(group: string, email: string, client?: string): Promise<number> {
     const recipient = ['mails to', group, emailKey(email)] as const;
-    const network = client === undefined ? undefined : siteOf(client);
     const limits: readonly (readonly [id: string, limit: Limit])[] = [
-      ...(network === undefined
+      ...(client === undefined
         ? []
         : ([
-            [counterId('mails by', network), NETWORK],
-            [counterId(...recipient, network), SHARE],
+            [ofNetwork(client), NETWORK],
+            [counterId(...recipient, siteOf(client)), SHARE],
           ] as const)),
       // Last: beyond its limits, a network must not take away the mails of others.
       [counterId(...recipient), RECIPIENT],
@@ -105,12 +107,16 @@ export class AccountMails {
 
   /**
    * Tells the owner of an account with a verified address that a way to log in was changed, so that a thief is noticed.
+   * While the owner is not confirmed, the address may be another person's, and the network that causes the mail has a limit.
    *
    * @param account as it was before the change
    */
   async notify(account: Account, notice: texts.Notice): Promise<void> {
+    if (!account.isEmailVerified) return;
+    const client = account.isOwnerConfirmed ? undefined : currentContext()?.client.address;
+    if (client !== undefined && (await this.counters.take(ofNetwork(client), NETWORK)) > 0) return;
     const data: NoticeData = { email: account.email, notice };
-    if (account.isEmailVerified) await this.add('notice', account, data);
+    await this.add('notice', account, data);
   }
 
   /** Discards the waiting mails about an account that is deleted. */
