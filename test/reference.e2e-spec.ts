@@ -121,7 +121,7 @@ describe('the OpenAPI document', () => {
     expect(parameters.length).toBeGreaterThan(10);
     for (const { name, example } of parameters)
       expect([name, typeof example]).not.toEqual([name, 'undefined']);
-    for (const { name, example } of parameters.filter(({ name }) => name in examples))
+    for (const { name, example } of parameters.filter((each) => each.name in examples))
       expect([name, examples[name]]).toEqual([name, expect.arrayContaining([example])]);
   });
 
