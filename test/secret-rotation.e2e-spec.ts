@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { FactorOwner, totpCode } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -88,6 +91,25 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     const reply = await visitor.get(back);
     expect(reply).toHaveStatus(200);
     expect(await api.get('/auth/me/', bearer(reply.body.access))).toHaveStatus(200);
+    await api.stop();
+  });
+
+  it('keeps stored secrets after a leak, by the key that the guide computes', async () => {
+    await start();
+    const ada = await FactorOwner.register(api);
+    const { secret } = await ada.turnOn();
+    const code = totpCode(secret, api.now.getTime() - Date.now());
+    const guide = readFileSync('docs/operations.md', 'utf8');
+    const [, script] = /^node -p "(.+)" "\$JWT_SECRET"$/m.exec(guide)!;
+    const key = execFileSync(process.execPath, ['-p', script!, OLD]).toString().trim();
+    const encryptionKeyPrevious = Buffer.from(key, 'base64');
+    const moved = api.now.getTime() - Date.now();
+    api = await api.restart({ jwtSecret: NEW, jwtSecretPrevious: undefined, encryptionKeyPrevious });
+    api.moveClock(moved);
+
+    const challenge = await api.post('/auth/login/', { email: ada.email, password: PASSWORD });
+    const login = { mfa_token: challenge.body.mfa_token, code };
+    expect(await api.post('/auth/login/', login)).toHaveStatus(200);
     await api.stop();
   });
 
