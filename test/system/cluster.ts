@@ -1,6 +1,6 @@
 /**
  * Three replicas behind HAProxy and PgBouncer on PostgreSQL under Patroni, with the files of `deploy/cluster`, while parts
- * of it are killed, stopped and replaced under load: nothing acknowledged is lost, clients get 503 at most, and all of it
+ * of it are killed, frozen, stopped and replaced under load: nothing acknowledged is lost, clients get 503 at most, and all of it
  * recovers without a restart. Part of `npm run test:system`; skipped with a message where a part is not installed.
  */
 import { execFile } from 'node:child_process';
@@ -23,6 +23,15 @@ import { Verification } from './cluster/verify.ts';
 
 /** In milliseconds: the machine may be busy. */
 const TIMEOUT = 120_000;
+
+/** How long the primary is frozen, in seconds, and whether its Patroni is, too. Its lease lasts for 20. */
+const FREEZES: readonly (readonly [time: number, withPatroni: boolean])[] = [
+  [10, false],
+  [20, true],
+  [25, false],
+  [25, true],
+  [40, false],
+];
 
 /** How long the load goes on after each recovery, in milliseconds. */
 const SETTLED = 3000;
@@ -58,13 +67,17 @@ try {
   await during('PgBouncer restarts', () => cluster.restartPooler());
   await during('Patroni switches over', switchOver, { hasPrimary: false });
   await during('The primary is killed', killPrimary, { hasPrimary: false });
+  for (const [time, withPatroni] of FREEZES) {
+    const what = `The primary${withPatroni ? ' and its Patroni are' : ' is'} frozen for ${time} s`;
+    await during(what, () => freeze(time, withPatroni), { hasPrimary: false });
+  }
   await during('etcd is away for ten seconds', stopEtcd, { hasPrimary: false });
   await during('A new build with a migration', rollOut);
 
   await within('the load stops', load.stop());
   faults.push(...load.faults.splice(0));
   const verification = new Verification(cluster.api, load);
-  await verification.samples(3);
+  await verification.samples(3 + FREEZES.length);
   await verification.tickets();
   await verification.accounts(new Set((await query('SELECT email FROM accounts')).map(({ email }) => email)));
   await events.verify([...load.tickets.values()].map((ticket) => JSON.parse(ticket).data.id));
@@ -163,6 +176,14 @@ async function killPrimary(): Promise<number> {
   const time = await untilPrimary(standby);
   primary.start();
   return time;
+}
+
+/** @returns when Patroni has a primary again, the same one or the standby */
+async function freeze(time: number, withPatroni: boolean): Promise<number> {
+  const thaw = (await cluster.primary())!.freeze(withPatroni);
+  await sleep(time * 1000);
+  thaw();
+  return untilPrimary();
 }
 
 /** Without etcd, Patroni lets no node be the primary, because it does not know what the others do. */

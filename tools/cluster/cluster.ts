@@ -10,7 +10,7 @@ import { freePort } from '../../test/support/free-port.ts';
 import { identityOfServer } from '../../test/support/postgres-server.ts';
 import { until } from '../../test/support/until.ts';
 import { DatabaseNode } from './database-node.ts';
-import { PARTS, POSTGRES_BIN } from './parts.ts';
+import { isSafePatroni, PARTS, patroniVersion, POSTGRES_BIN, SAFE_PATRONI } from './parts.ts';
 import { poolerSettings } from './pooler-settings.ts';
 import { Program } from './program.ts';
 
@@ -41,6 +41,8 @@ export class Cluster {
   private pooler!: Program;
   private proxy!: Program;
   private readonly report: (line: string) => void;
+  /** Whether Patroni uses etcd's v2 interface, which compares the owner of the leader key. */
+  private readonly usesV2: boolean;
   private readonly ports: Record<'api' | 'writer' | 'pooler' | 'etcd' | 'peers', number>;
   private readonly replicaPorts: readonly number[];
   private readonly identity = identityOfServer();
@@ -55,6 +57,12 @@ export class Cluster {
 
   private constructor(ports: readonly number[], report: (line: string) => void) {
     this.report = report;
+    const version = patroniVersion();
+    this.usesV2 = !isSafePatroni(version);
+    if (this.usesV2)
+      report(
+        `Patroni ${version} may lose acknowledged writes over etcd's v3 interface, so it uses v2 here: run ${SAFE_PATRONI} or later`,
+      );
     const [api, writer, pooler, etcd, peers, ...replicas] = ports as [number, number, number, number, number];
     this.ports = { api, writer, pooler, etcd, peers };
     this.replicaPorts = replicas;
@@ -182,6 +190,7 @@ export class Cluster {
       'initial-cluster': `etcd=${peer}`,
     };
     const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    if (this.usesV2) flags.push('--enable-v2');
     this.etcd = this.add('etcd', [PARTS['etcd-server'], ...flags]);
     await this.run(this.etcd, () => responds(`${clients}/health`));
     for (const name of ['node1', 'node2']) await this.addNode(name);
@@ -212,7 +221,7 @@ export class Cluster {
 
   private get patroniSettings(): Record<string, string> {
     return {
-      PATRONI_ETCD3_HOSTS: `${HERE}:${this.ports.etcd}`,
+      [this.usesV2 ? 'PATRONI_ETCD_HOSTS' : 'PATRONI_ETCD3_HOSTS']: `${HERE}:${this.ports.etcd}`,
       PATRONI_POSTGRESQL_BIN_DIR: POSTGRES_BIN,
       PATRONI_SUPERUSER_USERNAME: 'postgres',
       PATRONI_SUPERUSER_PASSWORD: this.passwords.superuser,

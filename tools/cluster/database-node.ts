@@ -44,6 +44,26 @@ export class DatabaseNode {
     if (!(await this.signal('SIGKILL'))) throw new Error(`PostgreSQL of ${this.name} does not run`);
   }
 
+  /**
+   * Stops all processes of PostgreSQL where they are, as a machine without processor time does.
+   *
+   * @param withPatroni whether Patroni stops, too
+   * @returns a function that lets them go on
+   */
+  freeze(withPatroni: boolean): () => void {
+    const postmaster = this.pid();
+    if (postmaster === undefined) throw new Error(`PostgreSQL of ${this.name} does not run`);
+    // First, so that it starts no other process.
+    const stopped = [postmaster];
+    if (withPatroni) this.patroni.signal('SIGSTOP');
+    send(postmaster, 'SIGSTOP');
+    for (const pid of childrenOf(postmaster)) if (send(pid, 'SIGSTOP')) stopped.push(pid);
+    return () => {
+      for (const pid of stopped) send(pid, 'SIGCONT');
+      if (withPatroni) this.patroni.signal('SIGCONT');
+    };
+  }
+
   /** For the end of the cluster: PostgreSQL ends with all of its processes, and writes nothing. */
   async abandon(): Promise<void> {
     await this.signal('SIGQUIT');
@@ -82,6 +102,9 @@ export class DatabaseNode {
     );
   }
 }
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 /** @returns whether the process exists */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {

@@ -49,6 +49,11 @@ export class Program {
     return readFileSync(this.log, 'utf8').split('\n').slice(-count).join('\n');
   }
 
+  /** Stops it where it is, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.child!.kill(signal);
+  }
+
   /** Kills it at once. */
   kill(): void {
     if (this.isRunning) this.child!.kill('SIGKILL');
