@@ -25,13 +25,9 @@ import { Verification } from './cluster/verify.ts';
 const TIMEOUT = 120_000;
 
 /** How long the primary is frozen, in seconds, and whether its Patroni is, too. Its lease lasts for 20. */
-const FREEZES: readonly (readonly [time: number, withPatroni: boolean])[] = [
-  [10, false],
-  [20, true],
-  [25, false],
-  [25, true],
-  [40, false],
-];
+const FREEZES = [10, 20, 25, 40].flatMap((time) =>
+  [false, true].map((withPatroni) => ({ time, withPatroni })),
+);
 
 /** How long the load goes on after each recovery, in milliseconds. */
 const SETTLED = 3000;
@@ -67,7 +63,7 @@ try {
   await during('PgBouncer restarts', () => cluster.restartPooler());
   await during('Patroni switches over', switchOver, { hasPrimary: false });
   await during('The primary is killed', killPrimary, { hasPrimary: false });
-  for (const [time, withPatroni] of FREEZES) {
+  for (const { time, withPatroni } of FREEZES) {
     const what = `The primary${withPatroni ? ' and its Patroni are' : ' is'} frozen for ${time} s`;
     await during(what, () => freeze(time, withPatroni), { hasPrimary: false });
   }
