@@ -139,6 +139,7 @@ describeInBrowser((open, errors) => {
     it.each(['light', 'dark'] as const)('fits a phone, in the %s color scheme', async (colorScheme) => {
       const link = `${url}/account/#action=reset-password&token=${'x'.repeat(43)}`;
       const page = await open(link, { viewport: PHONE, colorScheme });
+      await page.waitForSelector('button[type=submit]');
 
       const seen = (await page.evaluate(`(() => {
         const boxes = [...document.querySelectorAll('h1, p, input, button')]
