@@ -60,11 +60,12 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
     if (!webhook) return undefined;
     if (body === undefined) return { status: null, error: 'The event has expired', isFinal: true };
     const now = this.clock.now();
+    // A secret that cannot be read is no failure of the receiver: the delivery waits, and the log says why.
+    const headers = signedHeaders(
+      { id: delivery.eventId, timestamp: Math.floor(now.getTime() / 1000), body },
+      await this.secrets.signing(webhook, now),
+    );
     try {
-      const headers = signedHeaders(
-        { id: delivery.eventId, timestamp: Math.floor(now.getTime() / 1000), body },
-        await this.secrets.signing(webhook, now),
-      );
       const status = await post(new URL(webhook.url), body, headers, this.config.webhooksAllowPrivate);
       const isSuccess = status >= 200 && status < 300;
       return { status, error: isSuccess ? null : `The receiver responded with ${status}` };
