@@ -109,6 +109,19 @@ describe.each(STORES)('the process on %s', (store) => {
     expect(received.join('')).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
   });
 
+  it('closes a connection on which nothing moves for 30 seconds', async () => {
+    const service = await start();
+    const idle = connect(Number(new URL(service.url).port), '127.0.0.1').resume();
+    let isClosed = false;
+    idle.once('close', () => (isClosed = true));
+    idle.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(idle, 'data');
+    expect(isClosed).toBe(false);
+
+    await until('it is closed', () => isClosed, 40_000);
+    await service.end();
+  });
+
   it('does not wait for connections that a browser has opened in advance', async () => {
     const service = await start();
     const unused = connect(Number(new URL(service.url).port), '127.0.0.1');

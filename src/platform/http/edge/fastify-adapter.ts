@@ -10,21 +10,20 @@ import { handleUnreadableRequest } from './unreadable-request.js';
 /** 1 MiB: the default limit of a body, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
 
+/** The maximum time without any byte in either direction, in a request or between two, in milliseconds. */
+const IDLE = 30_000;
+
 /**
- * Milliseconds. A client has 30 s to send a request. The keep-alive timeout exceeds the 60 s of common load balancers,
- * which would otherwise send a request on a connection that is being closed. By default, Node checks every 30 s, and
- * responds itself to a request without `Host`, bypassing all hooks.
+ * Milliseconds. A client has 30 s to send a request. By default, Node checks every 30 s, and responds itself to a request
+ * without `Host`, bypassing all hooks.
  */
 const SERVER_OPTIONS = {
   requestTimeout: 30_000,
   headersTimeout: 15_000,
-  keepAliveTimeout: 72_000,
+  keepAliveTimeout: IDLE,
   connectionsCheckingInterval: 1000,
   requireHostHeader: false,
 };
-
-/** The maximum time without any byte in either direction, in milliseconds. */
-const CONNECTION_TIMEOUT = 120_000;
 
 /**
  * Nest's adapter, with the middleware engine only if it is used: it costs 13 % of a small request. A
@@ -52,8 +51,7 @@ export function createFastifyAdapter({ trustedProxies }: Config): FastifyAdapter
     bodyLimit: BODY_LIMIT,
     // A draining process serves requests on open connections.
     return503OnClosing: false,
-    serverFactory: (handler: RequestListener) =>
-      new GuardedServer(SERVER_OPTIONS, handler).setTimeout(CONNECTION_TIMEOUT),
+    serverFactory: (handler: RequestListener) => new GuardedServer(SERVER_OPTIONS, handler).setTimeout(IDLE),
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAM_LENGTH,
