@@ -74,6 +74,14 @@ describe.each(STORES)('notices on %s', (store) => {
 
     await api.mailsSent('notice');
     expect(mails.to(email)).toHaveLength(before + 100);
+    // What others do to the account does not count.
+    const root = await api.accounts.logInNew('root@example.com');
+    await api.accounts.makeSuperuser('root@example.com');
+    const { id } = await api.accounts.admin().find(email);
+    const change = { is_active: false, password: PASSWORD };
+    const sent = { ...root, 'x-forwarded-for': '203.0.113.1' };
+    expect(await api.patch(`/auth/accounts/${id}/`, change, sent)).toHaveStatus(200);
+    await mails.nextWith(email, 'Your account was deactivated');
   });
 
   it('report to the owner what an operator has changed', async () => {

@@ -107,14 +107,16 @@ export class AccountMails {
 
   /**
    * Tells the owner of an account with a verified address that a way to log in was changed, so that a thief is noticed.
-   * While the owner is not confirmed, the address may be another person's, and the network that causes the mail has a limit.
+   * While the owner is not confirmed, the address may be another person's, and the network that causes the mail has a limit,
+   * unless staff does it.
    *
    * @param account as it was before the change
    */
   async notify(account: Account, notice: texts.Notice): Promise<void> {
     if (!account.isEmailVerified) return;
-    const client = account.isOwnerConfirmed ? undefined : currentContext()?.client.address;
-    if (client !== undefined && (await this.counters.take(ofNetwork(client), NETWORK)) > 0) return;
+    const { accountId = account.id, client } = currentContext() ?? {};
+    const mayBeStranger = client !== undefined && !account.isOwnerConfirmed && accountId === account.id;
+    if (mayBeStranger && (await this.counters.take(ofNetwork(client.address), NETWORK)) > 0) return;
     const data: NoticeData = { email: account.email, notice };
     await this.add('notice', account, data);
   }
