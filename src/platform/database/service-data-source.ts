@@ -77,7 +77,7 @@ export abstract class ServiceDataSource extends DataSource {
     return super.createQueryRunner(mode) as ServiceQueryRunner;
   }
 
-  /** Those of them that a statement has not found since. */
+  /** Those of {@link tables} that a statement has not found. */
   readonly lostTables = new Set<string>();
 
   /** The error to throw for one of a statement: an outage, and no mistake, if the disk is full or a table is lost. */

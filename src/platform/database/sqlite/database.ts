@@ -7,7 +7,6 @@ export class SqliteDatabase extends Database {
   declare readonly source: SqliteDataSource;
   readonly searches = THREADS;
 
-  /** A file has one service, which signals its changes in memory. */
   async monitor<Row>(sql: string): Promise<Row[]> {
     return this.source.driver.reader.prepare(sql).all() as Row[];
   }
