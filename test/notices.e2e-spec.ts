@@ -78,9 +78,9 @@ describe.each(STORES)('notices on %s', (store) => {
     const root = await api.accounts.logInNew('root@example.com');
     await api.accounts.makeSuperuser('root@example.com');
     const { id } = await api.accounts.admin().find(email);
-    const change = { is_active: false, password: PASSWORD };
+    const deactivation = { is_active: false, password: PASSWORD };
     const sent = { ...root, 'x-forwarded-for': '203.0.113.1' };
-    expect(await api.patch(`/auth/accounts/${id}/`, change, sent)).toHaveStatus(200);
+    expect(await api.patch(`/auth/accounts/${id}/`, deactivation, sent)).toHaveStatus(200);
     await mails.nextWith(email, 'Your account was deactivated');
   });
 

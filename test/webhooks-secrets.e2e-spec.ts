@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Webhook } from 'standardwebhooks';
 import { bearer, type TestApi } from './support/api.js';
@@ -44,8 +44,9 @@ describeStoredSecrets('the stored secrets of webhooks', {
     await until('the log says why', () => warn.mock.calls.some(([entry]) => isUnreadable(entry)));
     warn.mockRestore();
     const { body } = await api.get('/v1/webhooks/1/deliveries', await asStaff(api));
-    expect(body.data[0]).toMatchObject({ status: 'pending', attempts: 0, error: null });
-    return receiver.delivered.length === before;
+    const { status, attempts, error } = body.data[0];
+    const isWaiting = status === 'pending' && attempts === 0 && error === null;
+    return isWaiting && receiver.delivered.length === before;
   },
   table: 'webhooks',
   columns: ['secret', 'replaced_secrets'],
