@@ -16,7 +16,6 @@ import { largeResponses } from './platform/http/responses/large-responses.js';
 import { Drain } from './platform/operations/drain.js';
 import { ambiguousRequests, hardening } from './platform/http/edge/hardening.js';
 import { pendingMigrations } from './platform/http/pending-migrations.js';
-import { Upgrades } from './platform/http/edge/upgrades.js';
 import { Config } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { graphqlRoute } from './platform/graphql/route.js';
@@ -50,11 +49,10 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const database = app.get(Database);
   const drain = app.get(Drain);
   const limiter = app.get(RateLimiter);
-  const upgrades = app.get(Upgrades);
   const page = notFoundPage('There is no page at this address.', config);
 
   // The connection, and what is observed of each request.
-  await fastify.register(hardening, { config, upgrades }); // what Node.js would respond to itself
+  await fastify.register(hardening, { config }); // what Node.js would respond to itself
   await fastify.register(requestMetrics, { registry, isOn: config.metricsPort !== undefined });
   await fastify.register(requestLog, { logger: PinoLogger.root }); // the context with the request id; one line at the end
   await fastify.register(routes); // collects what routes say about themselves

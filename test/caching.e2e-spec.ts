@@ -9,7 +9,6 @@ import { paged } from '../src/platform/http/responses/paged.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
-import { tryUpgrade } from './support/upgrade.js';
 
 /** Handlers of a module whose author does not think of caches. */
 @Controller('notes')
@@ -127,10 +126,8 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
 
 describe.each(STORES)('a shared cache on %s', (store) => {
   let api: TestApi;
-  let url: string;
   beforeAll(async () => {
     api = await startApi(store, { CORS_ORIGINS: 'https://a.example' }, [FixtureModule, NotesModule]);
-    url = await api.listen();
   });
   afterAll(() => api.stop());
 
@@ -165,12 +162,6 @@ describe.each(STORES)('a shared cache on %s', (store) => {
     'stores nothing of %s',
     async (path) => expect((await api.get(path)).headers['cache-control']).toBe('no-store'),
   );
-
-  it('asks again before it serves a response that was written to the socket', async () => {
-    expect((await tryUpgrade(`${url}/nothing`))!.headers['cache-control']).toBe('no-cache');
-    const foreign = await tryUpgrade(`${url}/graphql`, { origin: 'https://b.example' });
-    expect(foreign!.headers['cache-control']).toBe('no-store');
-  });
 });
 
 describe.each(STORES)('errors of unknown paths on %s', (store) => {

@@ -1,9 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
 import { ANY_STORE, STORES } from './support/stores.js';
-import { Subscriber } from './support/subscriber.js';
 import { until } from './support/until.js';
-import { tick, TicksModule } from './support/ticks.module.js';
 
 const DAY = 24 * 3600_000;
 
@@ -12,13 +10,11 @@ const sidOf = (token: string): string =>
 
 describe.each(STORES)('an access token on %s', (store) => {
   let api: TestApi;
-  let url: string;
   let email: string;
   let tokens: Tokens;
   let count = 0;
   beforeAll(async () => {
-    api = await startApi(store, { REFRESH_REUSE: 'revoke' }, [TicksModule]);
-    url = await api.listen();
+    api = await startApi(store, { REFRESH_REUSE: 'revoke' });
   });
   beforeEach(async () => {
     email = `ended${++count}@example.com`;
@@ -76,21 +72,6 @@ describe.each(STORES)('an access token on %s', (store) => {
     const change = { old_password: PASSWORD, new_password: 'another password' };
     expect(await api.post('/auth/change-password/', change, headers)).toHaveStatus(200);
     expect(await api.get('/auth/me/', headers)).toHaveStatus(200);
-  });
-
-  it('ends the WebSockets of its login', async () => {
-    const client = new Subscriber(url, { Authorization: `Bearer ${tokens.access}` });
-    const { results } = client.start('subscription { ticks }');
-    await until('the subscription receives ticks', async () => {
-      await tick();
-      return results.length > 0;
-    });
-
-    await api.post('/auth/logout/', { refresh: tokens.refresh });
-
-    await until('the WebSocket is closed', () => client.closed !== undefined);
-    expect(client.closed).toBe(4403);
-    await client.end();
   });
 
   it('and its refresh token end for good 90 days after the login began', async () => {

@@ -6,7 +6,6 @@ import { FixtureModule } from './support/fixture.module.js';
 import { EventClient } from './support/events-client.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
-import { Subscriber } from './support/subscriber.js';
 import { until } from './support/until.js';
 
 const DAY = 24 * 3_600_000;
@@ -105,30 +104,6 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     await until('the stream of the deleted key has ended', () => ofDeleted.isOver);
     expect(streams.map(({ isOver }) => isOver)).toEqual(streams.map(() => false));
     for (const stream of streams) stream.close();
-  });
-
-  it('reject operations on a WebSocket, and close it with 4403', async () => {
-    const client = new Subscriber(url, { Authorization: (await login('ada'))['authorization']! });
-    const subscribe = () => client.start('subscription { events { id } }');
-    const first = subscribe();
-    const ada = await login('ada');
-    await until('it is open', async () => {
-      await api.post('/v1/samples', { text: 'A' }, ada);
-      return first.results.length > 0;
-    });
-
-    api.moveClock(LATER);
-    const second = subscribe();
-    await until('it is rejected', () => second.errors.length > 0);
-    await until('the connection is closed', () => client.closed !== undefined);
-
-    // The connection may be closed at that very moment.
-    const [error] = second.errors;
-    expect(['UNAUTHENTICATED', 4403]).toContain(error.code ?? error[0].extensions.code);
-    expect(client.closed).toBe(4403);
-    expect(first.errors).toEqual([expect.objectContaining({ code: 4403 })]);
-    api.moveClock(0);
-    await client.end();
   });
 });
 

@@ -3,7 +3,6 @@ import { auditServer } from 'graphql-http';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
-import { TicksModule } from './support/ticks.module.js';
 
 /** A browser sends it only after a preflight, which prevents CSRF by `GET`. */
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
@@ -13,7 +12,7 @@ const MODERN = 'application/graphql-response+json';
 describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule, TicksModule]);
+    api = await startApi(store, {}, [FixtureModule]);
     await api.samples.create();
     await api.listen();
   });
@@ -56,35 +55,14 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
   });
 
-  it.each([
-    ['POST', 'text/event-stream'],
-    ['GET', 'text/event-stream'],
-    ['POST', 'text/event-stream; charset=utf-8, text/plain'],
-  ] as const)(
-    'names the transport of subscriptions to a client that reads events: %s %s',
-    async (method, accept) => {
-      const query = 'subscription { ticks }';
-      const body = {
-        headers: { accept, 'content-type': 'application/json' },
-        payload: JSON.stringify({ query }),
-      };
-      const reply = await api.send(
-        method === 'POST'
-          ? { method, url: '/graphql', ...body }
-          : { method, url: `/graphql?query=${encodeURIComponent(query)}`, headers: { accept } },
-      );
-
-      expect(reply).toBeError('MALFORMED_REQUEST');
-      expect(reply.body.error.message).toContain('over WebSocket, with the protocol graphql-transport-ws');
+  it.each(['text/event-stream', 'text/event-stream, application/json'])(
+    'serves JSON to a client that accepts %s',
+    async (accept) => {
+      expect(
+        (await api.graphql('{ samples { nodes { id } } }', {}, { accept })).body.data.samples.nodes,
+      ).toHaveLength(1);
     },
   );
-
-  it('serves a client that reads events or JSON', async () => {
-    const accept = 'text/event-stream, application/json';
-    expect(
-      (await api.graphql('{ samples { nodes { id } } }', {}, { accept })).body.data.samples.nodes,
-    ).toHaveLength(1);
-  });
 
   it.each([
     ['a batch', [{ query: '{ samples { nodes { id } } }' }], 'batches'],
@@ -248,29 +226,4 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       ).toHaveLength(1);
     });
   });
-
-  it.each(['subscription { ticks }', 'query A { samples { nodes { id } } } subscription B { ticks }'])(
-    'rejects a subscription, which needs a WebSocket, as an error of the client: %s',
-    async (query) => {
-      const body = { query, ...(query.includes('B') && { operationName: 'B' }) };
-      const replies = [
-        await api.post('/graphql', body),
-        await api.post('/graphql', body, { accept: MODERN }),
-        // From now on the document is in the store.
-        await api.post('/graphql', body, { accept: MODERN }),
-      ];
-
-      expect(replies.map(({ status }) => status)).toEqual([200, 400, 400]);
-      for (const { body: result } of replies) {
-        expect(result).toEqual({
-          errors: [
-            {
-              message: expect.stringContaining('WebSocket'),
-              extensions: { code: 'BAD_USER_INPUT', requestId: expect.any(String) },
-            },
-          ],
-        });
-      }
-    },
-  );
 });

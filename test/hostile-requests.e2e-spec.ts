@@ -154,7 +154,6 @@ describe.each(STORES)('what strangers send on %s', (store) => {
     service = await Service.withFixture({
       ...testStore.environment,
       TRUST_PROXY: '127.0.0.1',
-      GRAPHQL_SUBSCRIPTIONS: 'on',
     });
   });
   afterAll(async () => {

@@ -163,6 +163,17 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await raw('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toHaveStatus(200);
     });
 
+    it.each(['h2c', 'websocket'])('may offer an upgrade, which is ignored: %s', async (protocol) => {
+      const upgrade = `Apollo-Require-Preflight: 1\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`;
+      for (const path of ['/v1/samples', '/graphql?query=%7B__typename%7D', '/v1/samples?x=y']) {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n\r\n`);
+        const [received] = await once(socket, 'data');
+        expect(String(received)).toMatch(/^HTTP\/1\.1 200 [^]*x-request-id: /);
+        socket.destroy();
+      }
+    });
+
     it('may have an unknown expectation', async () => {
       const reply = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n');
 

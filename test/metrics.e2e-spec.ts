@@ -54,11 +54,10 @@ describe.each(STORES)('metrics on %s', (store) => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi(
-      store,
-      { METRICS_PORT: '0', GRAPHQL_SUBSCRIPTIONS: 'on', TRUST_PROXY: '127.0.0.1' },
-      [MeasuredModule, FixtureModule],
-    );
+    api = await startApi(store, { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' }, [
+      MeasuredModule,
+      FixtureModule,
+    ]);
     // An injected request has no connection whose close could end a stream.
     url = await api.listen();
   });

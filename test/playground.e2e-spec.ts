@@ -7,8 +7,6 @@ import { FixtureModule } from './support/fixture.module.js';
 import { describeInBrowser } from './support/in-browser.js';
 import { logInByHeader, logOutElsewhere } from './support/log-in.js';
 import { ANY_STORE } from './support/stores.js';
-import { until } from './support/until.js';
-import { tick, TicksModule } from './support/ticks.module.js';
 
 /** The examples of the service's own modules, with their root fields: a module of a team needs none. */
 const OWN_EXAMPLES = [
@@ -23,7 +21,6 @@ const OWN_EXAMPLES = [
   'mutation CreatePost { createPost }',
   'mutation UpdatePost { updatePost }',
   'mutation DeletePost { deletePost }',
-  'subscription Events { events }',
 ];
 
 interface Example {
@@ -45,10 +42,8 @@ const EXAMPLES = [...readFileSync('public/playground/examples.js', 'utf8').match
 const isCreation = ({ name }: Example) => name.startsWith('Create');
 const isDeletion = ({ name }: Example) => name.startsWith('Delete');
 const DELETIONS = EXAMPLES.filter(isDeletion);
-/** The others need a login, or go on. */
-const UNCHANGED = EXAMPLES.filter(
-  (each) => !isDeletion(each) && each.name !== 'AsAccount' && each.type !== 'subscription',
-);
+/** The others need a login. */
+const UNCHANGED = EXAMPLES.filter((each) => !isDeletion(each) && each.name !== 'AsAccount');
 
 /** What each root field of an example responds with. */
 const ROW_OR_TOTAL = /"(id":"[1-9]\d*"|totalCount":\d)/;
@@ -56,7 +51,7 @@ const ROW_OR_TOTAL = /"(id":"[1-9]\d*"|totalCount":\d)/;
 describe('the playground', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(ANY_STORE, {}, [FixtureModule, TicksModule]);
+    api = await startApi(ANY_STORE, {}, [FixtureModule]);
     await api.listen();
   });
   afterAll(() => api.stop());
@@ -142,15 +137,6 @@ describe('the playground', () => {
     };
 
     /** The editor closes brackets automatically. */
-    const typeInNewTab = async (text: string): Promise<void> => {
-      await page.click('.graphiql-tab-add');
-      await page.click('.graphiql-query-editor .CodeMirror');
-      // Replaces the text of a new tab.
-      await page.keyboard.press('Control+A');
-      await page.keyboard.type(text);
-      await page.waitForTimeout(500);
-    };
-
     const openExample = async (name: string): Promise<void> => {
       if ((await page.locator('.examples').count()) === 0) await page.click('[aria-label="Show Examples"]');
       await page.click(`.examples button:text-is("${name}")`);
@@ -194,16 +180,12 @@ describe('the playground', () => {
       }
     });
 
-    it('shows the events of a subscription typed into the editor', async () => {
-      await typeInNewTab('subscription { ticks');
-      await page.click('.graphiql-execute-button');
-      const shown = page.locator('.result-window', { hasText: 'ticks' });
-      await until('an event is shown', async () => {
-        await tick();
-        return (await shown.count()) > 0;
-      });
-
-      expect(await shown.textContent()).toMatch(/"ticks":\s*1/);
+    it('says where changes are pushed, with a link to the guide', async () => {
+      await openExample('Users');
+      await page.click('.examples a:text-is("the event stream")');
+      await page.waitForSelector('h1:text-is("Events")');
+      expect(new URL(page.url()).pathname).toBe('/guides/events');
+      await page.goBack();
     });
 
     it('shows the first comment in full, and stacks editor and response on a small screen', async () => {
@@ -235,31 +217,6 @@ describe('the playground', () => {
       await page.click('.graphiql-execute-button');
       await page.waitForSelector('.result-window >> text=null');
       expect(await page.textContent('.result-window')).not.toContain('caller@example.com');
-    });
-
-    it('subscribes as who is logged in', async () => {
-      const closed = await startApi(ANY_STORE, { WRITE_ACCESS: 'authenticated' }, [
-        FixtureModule,
-        TicksModule,
-      ]);
-      await closed.accounts.register('caller@example.com');
-      await page.goto(`${await closed.listen()}/graphql`);
-      await logInByHeader(page, 'caller@example.com');
-      const [sent, received]: [string[], string[]] = [[], []];
-      page.on('websocket', (socket) => {
-        socket.on('framesent', ({ payload }) => sent.push(String(payload)));
-        socket.on('framereceived', ({ payload }) => received.push(String(payload)));
-      });
-      await typeInNewTab('subscription { ticks');
-      await page.click('.graphiql-execute-button');
-      await until('the service accepts the connection', () => received.length > 0);
-
-      expect(JSON.parse(sent[0]!)).toEqual({
-        type: 'connection_init',
-        payload: { 'X-CSRF-Token': expect.any(String) },
-      });
-      expect(JSON.parse(received[0]!)).toEqual({ type: 'connection_ack' });
-      await closed.stop();
     });
 
     it('shows the schema, and edits headers', async () => {

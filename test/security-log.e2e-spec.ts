@@ -9,7 +9,6 @@ import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
 import { siteOf, Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
-import { tryUpgrade } from './support/upgrade.js';
 import { until } from './support/until.js';
 
 describe.each(STORES)('security events on %s', (store) => {
@@ -200,26 +199,6 @@ describe.each(STORES)('security events on %s', (store) => {
     expect(service.output).toContain('\\u009b31mred');
     expect(/[\u007f-\u009f]/.test(service.output)).toBe(false);
     socket.destroy();
-  });
-
-  it('include a WebSocket of a page of another origin', async () => {
-    const reply = await tryUpgrade(`${service.url}/graphql?token=hunter2`, {
-      origin: 'https://evil.example',
-      'user-agent': agent,
-    });
-    expect(reply).toBeError('FORBIDDEN');
-
-    const requestId = reply!.headers['x-request-id'] as string;
-    expect(await untilEvent(requestId)).toEqual([
-      expect.objectContaining({
-        event: 'access_denied',
-        address: '127.0.0.1',
-        agent,
-        reason: 'foreign origin',
-      }),
-    ]);
-    const request = { requestId, method: 'GET', path: '/graphql', address: '127.0.0.1', status: 403 };
-    expect(await requestLine(requestId)).toMatchObject(request);
   });
 
   it('include the logins of inactive accounts, by a provider and by a password', async () => {

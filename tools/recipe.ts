@@ -66,19 +66,18 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     packages: ['@nestjs/terminus'],
   },
   files: { about: 'uploads and downloads', files: own('files'), packages: ['@fastify/multipart'] },
-  rooms: {
-    about: 'a WebSocket gateway',
-    files: own('rooms'),
-    packages: ['@nestjs/websockets', '@nestjs/platform-ws'],
-    // Without an adapter, an application with a gateway does not start.
+  subscriptions: {
+    about: 'GraphQL subscriptions over WebSocket',
+    files: ['platform/graphql/subscriptions.options.ts', 'subscriptions.e2e-spec.ts'],
+    packages: ['graphql-subscriptions', 'graphql-ws'],
     edits: {
-      'src/app.ts': (text) =>
+      'src/platform/graphql/graphql.module.ts': (text) =>
         text
-          .replace(/^import type \{ NestFastify/m, `import { WsAdapter } from '@nestjs/platform-ws';\n$&`)
           .replace(
-            '    await registerPipeline(app);',
-            '    app.useWebSocketAdapter(new WsAdapter(app));\n$&',
-          ),
+            /^import \{ GraphqlOptions .*$/m,
+            `import { SubscriptionsOptions } from './subscriptions.options.js';`,
+          )
+          .replace('useClass: GraphqlOptions', 'useClass: SubscriptionsOptions'),
     },
   },
 };
@@ -88,7 +87,7 @@ const USAGE = `Usage: npm run recipe -- <name>…
 Adds recipes of docs/recipes.md: their files in src/ and test/, their modules and packages, and what they change in
 the contracts.
 ${Object.entries(RECIPES)
-  .map(([name, { about }]) => `  ${name.padEnd(13)}${about}`)
+  .map(([name, { about }]) => `  ${name.padEnd(15)}${about}`)
   .join('\n')}`;
 
 const { positionals: names } = parseCommandLine(USAGE, { allowPositionals: true });

@@ -6,10 +6,13 @@ import { EXAMPLES } from './examples.js';
 
 const create = React.createElement;
 
+/** The guide of what a GraphQL client would subscribe to. */
+const EVENTS = new URL('../../guides/events', import.meta.url).href;
+
 /** The name of the operation, and the comment above it. */
 function describe({ query }) {
   const [comment] = query.split('\n');
-  return { name: /(?:query|mutation|subscription) (\w+)/.exec(query)[1], text: comment.slice(2) };
+  return { name: /(?:query|mutation) (\w+)/.exec(query)[1], text: comment.slice(2) };
 }
 
 function ExampleList() {
@@ -39,6 +42,13 @@ function ExampleList() {
     { className: 'examples', 'aria-label': 'Examples' },
     create('h2', null, 'Examples'),
     create('ul', null, items),
+    create(
+      'p',
+      null,
+      'Changes are pushed over HTTP: ',
+      create('a', { href: EVENTS }, 'the event stream'),
+      '.',
+    ),
   );
 }
 

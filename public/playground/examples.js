@@ -60,20 +60,6 @@ mutation CreatePost($input: CreatePostInput!) {
       '{\n  "input": {\n    "title": "Straße nach Rom",\n    "content": "Alle Wege führen dahin.",\n    "status": "published"\n  }\n}',
   },
   {
-    query: `# New events: run it, then create a post in another tab of the browser.
-subscription Events($types: [String!]) {
-  events(types: $types) {
-    id
-    type
-    subject
-    time
-    data
-  }
-}
-`,
-    variables: '{\n  "types": null\n}',
-  },
-  {
     query: `# One user; the id is in Variables, below.
 query User($id: ID!) {
   user(id: $id) {

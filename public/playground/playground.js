@@ -20,26 +20,14 @@ const fetchAsCaller = (url, { headers, ...options }) =>
     headers: { ...headers, ...(session.csrfToken && { 'x-csrf-token': session.csrfToken }) },
   });
 
-/** A WebSocket sends the token when it is opened, so its fetcher belongs to one login. */
-function createFetcher() {
-  return GraphiQL.createFetcher({
-    url: ADDRESS,
-    fetch: fetchAsCaller,
-    subscriptionUrl: ADDRESS.replace(/^http/, 'ws'),
-    wsConnectionParams: session.csrfToken ? { 'X-CSRF-Token': session.csrfToken } : {},
-  });
-}
-
 /** GraphiQL compares them by identity. */
 const plugins = [EXAMPLES_PLUGIN];
-
-let fetcher = createFetcher();
-session.addEventListener('change', () => (fetcher = createFetcher()));
+const fetcher = GraphiQL.createFetcher({ url: ADDRESS, fetch: fetchAsCaller });
 
 const root = ReactDOM.createRoot(document.getElementById('playground'));
 root.render(
   React.createElement(GraphiQL, {
-    fetcher: (...call) => fetcher(...call),
+    fetcher,
     defaultTabs: EXAMPLES.slice(0, TABS),
     plugins,
     defaultEditorToolsVisibility: true,

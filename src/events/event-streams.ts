@@ -5,7 +5,7 @@ import { EventStore } from '../platform/changes/event-store.js';
 import { EventStream } from './event-stream.js';
 import { ConnectionLimit } from '../platform/http/edge/connection-limit.js';
 
-/** Limits the connected consumers: streams, and subscriptions over GraphQL. */
+/** Limits the open streams. */
 @Injectable()
 export class ConsumerLimits extends ConnectionLimit {
   constructor() {

@@ -5,29 +5,26 @@ import { ConsumerLimits, EventStreams } from './event-streams.js';
 import { EventFeed } from './event-feed.js';
 import { EventQuery } from './event-query.js';
 import { EventsController } from './events.controller.js';
-import { EventsResolver } from './graphql/events.resolver.js';
 
-/** What others see of events: the feed, the stream, and subscriptions. */
+/** What others see of events: the feed and the stream. */
 @Module({
   controllers: [EventsController],
-  providers: [ConsumerLimits, EventFeed, EventQuery, EventStreams, EventsResolver],
+  providers: [ConsumerLimits, EventFeed, EventQuery, EventStreams],
 })
 export class EventsModule {
-  constructor(registry: Registry, limits: ConsumerLimits, streams: EventStreams) {
+  constructor(registry: Registry, streams: EventStreams) {
     const registers = [registry];
     new Gauge({
       name: 'event_consumers',
-      help: 'Open streams of events, and subscriptions over GraphQL',
-      labelNames: ['kind'],
+      help: 'Open streams of events',
       registers,
       collect() {
-        this.set({ kind: 'stream' }, streams.size);
-        this.set({ kind: 'subscription' }, limits.size - streams.size);
+        this.set(streams.size);
       },
     });
     new Gauge({
       name: 'event_consumers_max',
-      help: 'How many of both there may be',
+      help: 'How many there may be',
       registers,
     }).set(CONNECTION_LIMITS.process);
   }

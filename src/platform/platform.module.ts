@@ -15,7 +15,6 @@ import { currentContext } from './http/request-context.js';
 import { Clock } from './jobs/clock.js';
 import { SecurityEvents } from './http/security-events.js';
 import { Drain } from './operations/drain.js';
-import { Upgrades } from './http/edge/upgrades.js';
 import { Readiness } from './operations/readiness.service.js';
 import { Purger, PurgeSchedule } from './jobs/purger.js';
 import { DateTimeScalar } from './graphql/date-time.scalar.js';
@@ -42,7 +41,6 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
     Readiness,
     RouteConfigCheck,
     SearchesByClient,
-    Upgrades,
     {
       provide: SecurityEvents,
       inject: [Config, Registry],
@@ -50,6 +48,6 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
         new SecurityEvents(config, () => currentContext()?.client, registry),
     },
   ],
-  exports: [...PARTS, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
+  exports: [...PARTS, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents],
 })
 export class PlatformModule {}

@@ -24,7 +24,6 @@ const OF_THE_PLATFORM = [
   'rate-limit',
   'reference',
   'security-log',
-  'websockets',
 ].map((name) => `test/${name}`);
 
 const recipes = globSync('test/recipes/guide/*/*.module.ts').map((file) => basename(dirname(file)));

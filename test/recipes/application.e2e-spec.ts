@@ -6,13 +6,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { Test } from '@nestjs/testing';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import {
-  ConnectedSocket,
-  MessageBody,
-  type OnGatewayConnection,
-  SubscribeMessage,
-  WebSocketGateway,
-} from '@nestjs/websockets';
+import { ConnectedSocket, MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import type { FastifyInstance } from 'fastify';
 import { interval, map, type Observable, take } from 'rxjs';
 import type { Repository } from 'typeorm';
@@ -55,11 +49,7 @@ class TicksController {
 }
 
 @WebSocketGateway({ path: '/rooms' })
-class RoomsGateway implements OnGatewayConnection {
-  handleConnection(client: WebSocket, request: unknown): void {
-    Object.assign(client, { request });
-  }
-
+class RoomsGateway {
   @Public()
   @SubscribeMessage('echo')
   echo(@MessageBody() text: string): object {
@@ -182,7 +172,7 @@ describe.each(STORES)('the application on %s', (store) => {
     await api.stop();
   });
 
-  it('serves a WebSocket gateway, and requires an account by default', async () => {
+  it('serves a WebSocket gateway, whose handlers are closed unless they are public', async () => {
     const app = await createApp(config(), {
       modules: [RoomsModule],
       configure: (created) => void created.useWebSocketAdapter(new WsAdapter(created)),
@@ -191,6 +181,7 @@ describe.each(STORES)('the application on %s', (store) => {
     const api = apiOf(app);
     await api.accounts.register('ws@example.com');
     const { access } = await api.accounts.login('ws@example.com');
+    const session = await api.accounts.session('ws@example.com');
     const url = `${(await app.getUrl()).replace('http', 'ws')}/rooms`;
     const send = async (headers: Record<string, string>, event: string) => {
       const client = new WebSocket(url, { headers });
@@ -202,8 +193,8 @@ describe.each(STORES)('the application on %s', (store) => {
     };
 
     expect(await send({}, 'echo')).toEqual({ event: 'echo', data: 'hello' });
-    expect(await send(bearer(access), 'whoami')).toEqual({ event: 'whoami', data: 'ws@example.com' });
-    expect(await send({}, 'whoami')).toMatchObject({ event: 'exception' });
+    for (const headers of [{}, bearer(access), session.cookie])
+      expect(await send(headers, 'whoami')).toMatchObject({ event: 'exception' });
     await api.stop();
   });
 

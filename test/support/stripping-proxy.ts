@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, type Socket } from 'node:net';
 
 /** A reverse proxy that serves a service below a path, which it takes off each request. Anything else is 404. */
 export class StrippingProxy {
@@ -28,15 +28,6 @@ export class StrippingProxy {
       });
       passed.on('error', () => response.destroy());
       request.pipe(passed);
-    });
-    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      const upstream = connect(this.target, '127.0.0.1');
-      const { rawHeaders } = request;
-      const lines = rawHeaders.flatMap((name, n) => (n % 2 === 0 ? [`${name}: ${rawHeaders[n + 1]}`] : []));
-      upstream.write(`${[`GET ${this.strip(request)} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`);
-      upstream.write(head);
-      for (const each of [socket, upstream]) each.on('error', () => each.destroy());
-      upstream.pipe(socket).pipe(upstream);
     });
   }
 

@@ -37,7 +37,6 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
       passReqToCallback: true,
       jwtFromRequest: bearerToken,
       secretOrKeyProvider: (request: FastifyRequest, token: string, done: KeyCallback) => {
-        // Over WebSocket, only the global guard authenticates, with the strategy of its own application.
         (request.server?.jwtStrategy ?? own.strategy!).giveKey(token, done);
       },
     });

@@ -4,7 +4,7 @@ import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError, ERRORS } from '../http/errors/errors.js';
 import { makePrivate } from '../http/cache-headers.js';
-import { isGraphQL, isWebSocket, requestOf } from '../http/request-of.js';
+import { isGraphQL, requestOf } from '../http/request-of.js';
 import { isSafe } from '../http/methods.js';
 import { SecurityEvents } from '../http/security-events.js';
 import { Config } from '../config/config.js';
@@ -15,6 +15,9 @@ import type { ApiKeyScope, Principal } from '../http/principal.js';
 
 export const OUT_OF_SCOPE =
   'The API key does not allow this: use a key with the scope write, or log in. Below /auth/, keys read /auth/me/ only';
+
+const NO_REQUEST =
+  'Accounts are known over REST and GraphQL only: make this handler @Public(), and give it a guard of its own';
 
 const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 
@@ -38,6 +41,9 @@ export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const access = this.accessOf(context);
     if (access === 'public') return true;
+    // Such as a message to a gateway: its connection has no request that a credential could be read from.
+    if (context.getType() !== 'http' && !isGraphQL(context))
+      throw new AppError('UNAUTHENTICATED', NO_REQUEST);
     // A field has the access of its parent, unless it or its class has a decorator.
     if (access === undefined && isField(context)) return true;
     const { writeAccess } = this.config;
@@ -69,11 +75,7 @@ export class AccessGuard implements CanActivate {
    * @throws AppError `TOKEN_NOT_VALID`, `CSRF_FAILED`; `FORBIDDEN` if an API key does not allow the call
    */
   private async principalOf(context: ExecutionContext): Promise<Principal | null> {
-    const request = requestOf(context);
-    // A connection may outlive its credential, so each message is checked.
-    const principal = isWebSocket(context)
-      ? await this.authenticator.authenticateAgain(request)
-      : await this.authenticator.authenticate(request);
+    const principal = await this.authenticator.authenticate(requestOf(context));
     if (principal?.scope !== undefined && !isInScope(principal.scope, context)) {
       this.security.record('api_key_refused', { accountId: principal.account.id, reason: 'scope' });
       throw new AppError('FORBIDDEN', OUT_OF_SCOPE);

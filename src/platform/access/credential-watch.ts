@@ -29,7 +29,7 @@ interface Watched {
   readonly end: () => void;
 }
 
-/** Ends streams and WebSockets within seconds after their token, session or account has ended. */
+/** Ends streams within seconds after their token, session or account has ended. */
 @Injectable()
 export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(CredentialWatch.name);
@@ -111,7 +111,7 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
     } catch (error) {
       // The watch continues for the others.
       this.logger.error({
-        msg: 'A stream or WebSocket whose credential became invalid could not be closed',
+        msg: 'A stream whose credential became invalid could not be closed',
         err: error,
       });
     }

@@ -56,7 +56,6 @@ describe('loadConfig', () => {
       graphql: {
         playground: true,
         persistedQueries: false,
-        subscriptions: true,
         introspection: true,
         suggestions: true,
         limits: { depth: 10, aliases: 30, directives: 30, repeatedFields: 20, tokens: 2000, cost: 20_000 },

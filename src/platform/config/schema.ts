@@ -186,8 +186,6 @@ export const settingsOf = (production: boolean, isService = true) => ({
     suggestions: setting('GRAPHQL_SUGGESTIONS', onOff(!production)),
     /** Automatic persisted queries: clients send the hash of a document that the service already has. */
     persistedQueries: setting('GRAPHQL_PERSISTED_QUERIES', onOff(false)),
-    /** Subscriptions over WebSocket, with the protocol of graphql-ws. */
-    subscriptions: setting('GRAPHQL_SUBSCRIPTIONS', onOff(true)),
     /** The limits of an operation, checked before its execution. */
     limits: {
       /** Levels of nested fields. */

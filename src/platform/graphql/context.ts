@@ -27,7 +27,7 @@ export const createContext =
   };
 
 /** Apollo uses status and headers of `extensions.http`. */
-export function withStatus(error: AppError): GraphQLError {
+function withStatus(error: AppError): GraphQLError {
   const headers = new Map(Object.entries({ ...error.defaultHeaders, ...error.headers }));
   const http = { status: error.getStatus(), headers };
   return new GraphQLError(error.message, { originalError: error, extensions: { http } });

@@ -4,8 +4,6 @@ import { DiscoveryModule } from '@nestjs/core';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import { GraphqlOptions } from './graphql.options.js';
 import { OperationNames } from './operation-names.js';
-import { SubscriptionOptions } from './subscriptions/subscription-options.js';
-import { SubscriptionServer } from './subscriptions/subscription-server.js';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 
 /**
@@ -22,7 +20,7 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
     }),
   ],
   exports: [GraphQLModule],
-  providers: [OperationNames, SubscriptionOptions, SubscriptionServer],
+  providers: [OperationNames],
 })
 export class GraphqlModule {}
 

@@ -101,7 +101,6 @@ const bytesOfDocument = ({ loc, tokenCount = 0 }: DocumentNode): number =>
 const ROOT_TYPES = {
   Query: 'What can be read.',
   Mutation: 'What can be changed.',
-  Subscription: 'What can be followed, over WebSocket.',
 };
 
 /** Nest's decorators describe all other types. */

@@ -1,18 +1,15 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { Histogram, type Registry } from 'prom-client';
 import { BUCKETS } from '../operations/metrics.js';
-import { type GraphqlContext, withStatus } from './context.js';
-import { GraphQLError, Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import type { GraphqlContext } from './context.js';
+import { Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { Logger } from '@nestjs/common';
 import { AppError } from '../http/errors/errors.js';
 import { toClientError } from './graphql-errors.js';
-import { tooManyItems } from './request-body.js';
 
 /** For clients that accept this media type, the status also shows that an operation was not executed. */
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
-
-const SUBSCRIPTION = 'Subscriptions are accepted over WebSocket only, with the protocol graphql-transport-ws';
 
 /**
  * Media types, statuses and operations of GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/, section 6.4),
@@ -20,14 +17,6 @@ const SUBSCRIPTION = 'Subscriptions are accepted over WebSocket only, with the p
  */
 export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
-    didResolveOperation: async ({ operation, contextValue: { req } }) => {
-      const tooMany = operation && req.method === 'POST' && tooManyItems(req.body as object, operation);
-      if (tooMany) throw withStatus(tooMany);
-      if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return;
-      // graphql-js would fail on the stream of results, as if the service had a fault.
-      const error = new AppError('MALFORMED_REQUEST', SUBSCRIPTION);
-      throw new GraphQLError(error.message, { originalError: error });
-    },
     willSendResponse: async ({ errors, request, response: { http, body } }) => {
       const isModern = request.http?.headers.get('accept')?.includes(GRAPHQL_RESPONSE) ?? false;
       http.headers.set('content-type', `${isModern ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`);

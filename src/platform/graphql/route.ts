@@ -5,20 +5,12 @@ import { type QueryParameters, splitOnce, withFirstValues } from '../http/query.
 import { appendHook } from '../http/routes.js';
 import { isNavigation, varyByNavigation } from '../http/edge/unrouted-requests.js';
 import type { Config } from '../config/config.js';
-import { MAX_ITEMS_READ } from './request-body.js';
 import { notFoundPage, readPage, sendHtml } from '../reference/site/pages.js';
 
 const MAX_DOCUMENT = 64 * 1024;
 
 const OFF =
   'Programs send GraphQL operations to this address. The playground is off; <code>GRAPHQL_PLAYGROUND=on</code> enables it.';
-
-const NO_EVENTS =
-  'GraphQL is not served as server-sent events: subscribe over WebSocket, with the protocol graphql-transport-ws, and accept application/json for queries and mutations';
-
-/** Whether a client reads nothing but server-sent events, such as `EventSource` and graphql-sse. */
-const isForEvents = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
-  /\btext\/event-stream\b/i.test(accept) && !/json|[*]\/[*]|application\/[*]/i.test(accept);
 
 export const PATH = '/graphql';
 
@@ -33,9 +25,8 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
     fastify.addHook('onRoute', (route) => {
       if (route.url !== PATH) return;
       const { handler } = route;
-      route.config = { ...route.config, noStore: true, maxItems: MAX_ITEMS_READ };
+      route.config = { ...route.config, noStore: true };
       appendHook(route, 'preHandler', (request, reply, next) => {
-        if (isForEvents(request)) throw new AppError('MALFORMED_REQUEST', NO_EVENTS);
         if (request.method !== 'POST') {
           varyByNavigation(reply);
           if (isNavigation(request)) {

@@ -42,4 +42,4 @@ export const requestLog = fastifyPlugin<{ logger: Logger }>(
 const PATH_LENGTH = 500;
 
 /** The path of a request, for the log. */
-export const pathOf = (url: string): string => url.slice(0, PATH_LENGTH).split('?', 1)[0]!;
+const pathOf = (url: string): string => url.slice(0, PATH_LENGTH).split('?', 1)[0]!;

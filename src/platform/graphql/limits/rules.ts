@@ -12,8 +12,7 @@ import type { GraphqlLimits } from '../../config/config.js';
 import { tooComplex, tooNested } from './too-complex.js';
 
 /**
- * Rejects introspection, over HTTP and WebSocket. Apollo's own rule names an option of its own, which is no setting of
- * this service.
+ * Rejects introspection. Apollo's own rule names an option of its own, which is no setting of this service.
  */
 export const noIntrospectionRule: ValidationRule = (context) => ({
   Field: (node) => {

@@ -94,12 +94,10 @@ export class Operation {
   /**
    * Frees the memory of an operation whose response is complete.
    *
-   * @param isOver false for one event of a subscription, whose events have one context: each may have the maximum
    * @returns why it has got no memory, if it has not
    */
-  end({ isOver = true } = {}): AppError | undefined {
-    if (isOver) this.hasEnded = true;
-    else delete (this.context as Record<symbol, Operation>)[OPERATION];
+  end(): AppError | undefined {
+    this.hasEnded = true;
     if (this.reservation) memory.release(this.reservation);
     return this.reservation?.failure;
   }

@@ -1,8 +1,6 @@
-import { type IncomingMessage, type RequestListener, Server, type ServerOptions } from 'node:http';
+import { type RequestListener, Server, type ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Upgrades } from './upgrades.js';
 
 /** How long idle connections stay open after the server stops listening, in milliseconds. */
 const GRACE = 500;
@@ -14,28 +12,17 @@ const SETTLING = 2000;
 const INTERVAL = 50;
 
 /**
- * A server that checks upgrade requests before any of its listeners gets them, and that closes without resetting requests:
- * Node closes idle connections at once, while their clients may be sending a request, and on a busy process without
- * reading what has arrived.
+ * A server that closes without resetting requests: Node closes idle connections at once, while their clients may be sending
+ * a request, and on a busy process without reading what has arrived.
  */
 export class GuardedServer extends Server {
-  /** The checks. */
-  upgrades: Upgrades | undefined;
   private readonly connected = new Set<Socket>();
   /** How many connections were accepted, and how many requests were read. */
   private readonly arrived = { connections: 0, requests: 0 };
   private stopping: Promise<void> | undefined;
 
   constructor(options: ServerOptions, handler: RequestListener) {
-    super(
-      {
-        ...options,
-        // Clients may offer HTTP/2 (`Upgrade: h2c`) with any request, which is handled normally (RFC 9110, section 7.8).
-        shouldUpgradeCallback: ({ headers }) =>
-          this.listenerCount('upgrade') > 0 && headers.upgrade?.toLowerCase() === 'websocket',
-      },
-      handler,
-    );
+    super(options, handler);
     this.on('connection', (socket: Socket) => {
       // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
       void socket.remoteAddress;
@@ -46,11 +33,8 @@ export class GuardedServer extends Server {
   }
 
   override emit(event: string, ...values: unknown[]): boolean {
-    if (event === 'request' || event === 'upgrade') this.arrived.requests++;
-    if (event !== 'upgrade' || !this.upgrades) return super.emit(event, ...values);
-    const [request, socket, head] = values as [IncomingMessage, Duplex, Buffer];
-    void this.upgrades.pass(request, socket, head, (...upgrade) => super.emit(event, ...upgrade));
-    return true;
+    if (event === 'request') this.arrived.requests++;
+    return super.emit(event, ...values);
   }
 
   override close(callback?: (error?: Error) => void): this {

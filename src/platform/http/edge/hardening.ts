@@ -8,21 +8,12 @@ import type { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { canonizeForwardedFor } from '../forwarded-for.js';
 import { ambiguityOf } from './ambiguous-request.js';
-import { GuardedServer } from './guarded-server.js';
 import { rejectConnection } from './reject-connection.js';
-import type { Upgrades } from './upgrades.js';
 
-interface HardeningOptions {
-  readonly config: Config;
-  /** The checks of upgrade requests, which pass no hook. */
-  readonly upgrades: Upgrades;
-}
-
-/** What Node.js itself accepts or responds to, and this service handles differently. */
-export const hardening = fastifyPlugin<HardeningOptions>(
-  (fastify, { config, upgrades }, done) => {
+/** What Node.js itself would respond to, and what is known of the proxies in front. */
+export const hardening = fastifyPlugin<{ config: Config }>(
+  (fastify, { config }, done) => {
     handleOddRequests(fastify);
-    if (fastify.server instanceof GuardedServer) fastify.server.upgrades = upgrades;
     if (config.trustedProxies.length > 0) {
       // Before any step reads the address of the client.
       fastify.addHook('onRequest', ({ raw }, _reply, next) => {

@@ -20,7 +20,7 @@ const isDisconnect = (cause: unknown, { raw, request }: FastifyReply): boolean =
   (raw.destroyed || request.raw.destroyed || request.raw.socket.destroyed) &&
   CLOSED.has((cause as { code?: string }).code ?? '');
 
-/** Turns exceptions into error responses. What is no HTTP request, or an upgrade, is rejected by `rejectConnection`. */
+/** Turns exceptions into error responses. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
@@ -34,7 +34,7 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.isDenial)
       this.security.record('access_denied', { accountId: currentContext()?.request.user?.id });
     if (error.dropped.length > 0) this.logDropped(error);
-    // Returned, not sent: GraphQL and WebSockets have their own form of response.
+    // Returned, not sent: GraphQL and gateways have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (error.getStatus() >= 500 && error.cause && !isDisconnect(error.cause, reply))
