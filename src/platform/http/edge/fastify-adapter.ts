@@ -5,7 +5,6 @@ import type { Config } from '../../config/config.js';
 import { MAX_PARAM_LENGTH } from '../routes.js';
 import { GuardedServer } from './guarded-server.js';
 import { parseQuery } from '../query.js';
-import { handleUnreadableRequest } from './unreadable-request.js';
 
 /** 1 MiB: the default limit of a body, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
@@ -58,7 +57,6 @@ export function createFastifyAdapter({ trustedProxies }: Config): FastifyAdapter
       querystringParser: parseQuery,
     },
     rewriteUrl: ({ url = '/' }) => routableUrl(url),
-    clientErrorHandler: handleUnreadableRequest,
   });
 }
 

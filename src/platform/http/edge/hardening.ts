@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import { Logger } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
@@ -8,7 +7,6 @@ import type { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { canonizeForwardedFor } from '../forwarded-for.js';
 import { ambiguityOf } from './ambiguous-request.js';
-import { rejectConnection } from './reject-connection.js';
 
 /** What Node.js itself would respond to, and what is known of the proxies in front. */
 export const hardening = fastifyPlugin<{ config: Config }>(
@@ -32,11 +30,6 @@ function handleOddRequests({ server }: FastifyInstance): void {
   // Expectations other than 100-continue may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
-  });
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node has no error listener on this socket: an error of a disconnected client would end the process.
-    socket.on('error', () => undefined);
-    rejectConnection(socket, new AppError('MALFORMED_REQUEST', 'This is not a proxy'));
   });
 }
 
