@@ -6,7 +6,7 @@ import { cors } from './platform/http/cors.js';
 import { headers } from './platform/http/headers.js';
 import { jsonBodies } from './platform/http/json-body.js';
 import { jsonText } from './platform/http/json-text.js';
-import { limits, RateLimiter } from './platform/http/rate-limiter.js';
+import { limits } from './platform/http/rate-limit.js';
 import { requestLog } from './platform/http/request-log.js';
 import { routes } from './platform/http/routes.js';
 import { unroutedRequests } from './platform/http/edge/unrouted-requests.js';
@@ -32,8 +32,9 @@ const EXPOSED_HEADERS = [
   'Retry-After',
   'Idempotent-Replayed',
   'ETag',
-  'RateLimit',
-  'RateLimit-Policy',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
 ];
 
 /**
@@ -48,7 +49,6 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const registry = app.get<Registry>(Registry);
   const database = app.get(Database);
   const drain = app.get(Drain);
-  const limiter = app.get(RateLimiter);
   const page = notFoundPage('There is no page at this address.', config);
 
   // The connection, and what is observed of each request.
@@ -63,7 +63,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(headers, { config, isClosing });
   await fastify.register(cors, { config, exposedHeaders: EXPOSED_HEADERS });
   await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
-  await fastify.register(limits, { limiter }); // 429
+  await fastify.register(limits, { config }); // 429
   await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
   await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404, 405
 

@@ -34,7 +34,7 @@ describe.each(STORES)('CORS on %s', (store) => {
       expect(headers['access-control-allow-origin']).toBe('*');
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
       expect(headers['access-control-expose-headers']).toBe(
-        'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed, ETag, RateLimit, RateLimit-Policy',
+        'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset',
       );
     }
   });

@@ -20,7 +20,7 @@ const { run } = store;
 const HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed, ETag, RateLimit, RateLimit-Policy',
+    'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset',
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',

@@ -19,7 +19,6 @@ import { Readiness } from './operations/readiness.service.js';
 import { Purger, PurgeSchedule } from './jobs/purger.js';
 import { DateTimeScalar } from './graphql/date-time.scalar.js';
 import { JsonScalar } from './graphql/json.scalar.js';
-import { RateLimiter } from './http/rate-limiter.js';
 import { SearchesByClient } from './jobs/search-queue.js';
 import { RouteConfigCheck } from './http/route-config.js';
 
@@ -37,7 +36,6 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
     JsonScalar,
     Purger,
     PurgeSchedule,
-    RateLimiter,
     Readiness,
     RouteConfigCheck,
     SearchesByClient,
@@ -48,6 +46,6 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
         new SecurityEvents(config, () => currentContext()?.client, registry),
     },
   ],
-  exports: [...PARTS, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents],
+  exports: [...PARTS, Clock, Drain, Purger, Readiness, SecurityEvents],
 })
 export class PlatformModule {}
