@@ -1,8 +1,8 @@
 /**
  * `npm run test:extra`: what takes long, and fails only after changes of some files. It tries the service with clients and
  * tools of others, which have packages and a lock file of their own, so that `npm ci` does not install them for
- * everybody; runs the examples of others' documentation, and the recipes; does in copies of the project what a team does;
- * and runs all tests through PgBouncer.
+ * everybody; traces it; runs the examples of others' documentation, and the recipes; does in copies of the project what a
+ * team does; and runs all tests through PgBouncer.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -45,6 +45,19 @@ const ROWS: readonly Row[] = [
       ['npm', 'ci', '--prefix', 'test/extra', '--no-audit', '--no-fund'],
       [node, 'node_modules/typescript-7/bin/tsc', '--noEmit', '-p', 'test/extra/tsconfig.json'],
       [node, 'node_modules/jest/bin/jest.js', '--config', 'test/extra/jest.config.ts'],
+    ],
+  },
+  {
+    name: 'tracing',
+    files: [
+      'package.json',
+      'docs/operations.md',
+      'deploy/tracing/*.{env,json,mjs}',
+      'test/extra/tracing/*.{mjs,ts}',
+    ],
+    commands: [
+      ['npm', 'ci', '--ignore-scripts', '--prefix', 'deploy/tracing', '--no-audit', '--no-fund'],
+      [node, 'node_modules/jest/bin/jest.js', '--config', 'test/extra/tracing/jest.config.ts'],
     ],
   },
   {

@@ -58,18 +58,4 @@ describe('the stop of a process', () => {
     await testStore.remove();
     await server.stop();
   });
-
-  it('succeeds while the collector of traces is unavailable', async () => {
-    const store = await createStore(ANY_STORE);
-    const endpoint = `http://127.0.0.1:${await freePort()}`;
-    const service = await Service.withFixture({
-      ...store.environment,
-      NODE_OPTIONS: '--import ./dist/tracing.js',
-      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-    });
-
-    expect((await service.create()).status).toBe(201);
-    expect(await service.end()).toMatchObject({ code: 0 });
-    await store.remove();
-  });
 });

@@ -34,7 +34,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       'tools/make-module/template/*resolver*',
     ],
     packages:
-      /^(@nestjs\/(graphql|apollo)|@apollo\/.*|@as-integrations\/.*|graphi?ql(-.*)?|dataloader|mercurius|@urql\/core|react(-dom)?-18|relay-runtime|@opentelemetry\/instrumentation-graphql)$/,
+      /^(@nestjs\/(graphql|apollo)|@apollo\/.*|@as-integrations\/.*|graphi?ql(-.*)?|dataloader|mercurius|@urql\/core|react(-dom)?-18|relay-runtime)$/,
     tables: [],
     named: /graphi?ql|schema\.gql|playground|\bGql|QUERY_TOO_COMPLEX|RequestLoader/i,
   },
