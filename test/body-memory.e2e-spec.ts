@@ -127,7 +127,7 @@ describe.each(STORES)('the memory of bodies on %s', (store) => {
     Object.assign(server, { requestTimeout: 1000, headersTimeout: 1000 });
     const bodies = await beginMany(SHARE, () => beginLargest('192.0.2.7'));
     const statuses = await Promise.all(bodies.map(async ({ response }) => (await response)?.statusCode));
-    expect(new Set(statuses)).toEqual(new Set([400]));
+    expect(new Set(statuses)).toEqual(new Set([408]));
     Object.assign(server, { requestTimeout, headersTimeout });
     await until('the connections are closed', () => connectionsOf(server).then((count) => count === 0));
 
