@@ -152,7 +152,29 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
       expect(reply).toHaveStatus(status);
       expect(reply.headers).not.toHaveProperty('x-request-id');
+      expect(reply.text).toBe('');
       expect(await api.samples.count()).toBe(before);
+    });
+
+    it('that are no HTTP write nothing into a response that has begun', async () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(socket, 'data');
+      socket.write('garbage\r\n\r\n');
+      const [rest] = await Promise.all([text(socket), once(socket, 'close')]);
+
+      expect(rest).not.toContain('HTTP/1.1');
+    });
+
+    it('closes a connection without a request silently: a browser opens some in advance', async () => {
+      const server = api.app.getHttpServer();
+      const { headersTimeout } = server;
+      server.headersTimeout = 400;
+      try {
+        expect(await exchange('')).toBe('');
+      } finally {
+        server.headersTimeout = headersTimeout;
+      }
     });
 
     it('are rejected with the error envelope without a Host', async () => {
@@ -301,7 +323,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
     try {
-      const reply = await api.get('/v1/samples/1');
+      const reply = await api.send({ method: 'GET', url: '/v1/samples/1' });
       expect(reply).toBeError('INTERNAL_ERROR');
       expect(reply.text).not.toMatch(/text|hidden|samples|SQL/);
       expect(log.mock.calls).toEqual([

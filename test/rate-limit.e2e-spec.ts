@@ -10,7 +10,9 @@ import { hasRedis, RedisServer } from './support/redis.js';
 import { until } from './support/until.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
-const ask = (api: TestApi, address: string, url = '/v1/samples') => api.get(url, from(address));
+/** Without the HEAD, which counts, too. */
+const ask = (api: TestApi, address: string, url = '/v1/samples') =>
+  api.send({ method: 'GET', url, headers: from(address) });
 
 /** The headers of a limit of three requests in two seconds. */
 const rest = (left: number) => ({
@@ -184,6 +186,22 @@ describe('RATE_LIMIT', () => {
     await until('Redis counts', isCounting);
     expect(lines).toEqual([expect.any(String), 'Redis is back: all replicas share the limit']);
     await api.stop();
+  });
+
+  it('lets requests pass while Redis is full, and logs that once', async () => {
+    const lines = linesAboutRedis();
+    const operator = new Redis(redis.url);
+    await operator.config('SET', 'maxmemory', '1');
+    const api = await startApi(ANY_STORE, { ...LIMIT, REDIS_URL: redis.url }, [FixtureModule]);
+    await until('it is logged', async () => {
+      expect(await ask(api, '203.0.113.1')).toHaveStatus(200);
+      return lines.length > 0;
+    });
+    for (let n = 0; n < 20; n++) expect(await ask(api, '203.0.113.1')).toHaveStatus(200);
+
+    expect(lines).toEqual([expect.stringMatching(/^Redis is away: .*OOM/)]);
+    await api.stop();
+    operator.disconnect();
   });
 
   it('does not log the password that Redis rejects', async () => {

@@ -18,6 +18,8 @@ const OF_THE_PLATFORM = [
   'bodies',
   'graphql-http',
   'health',
+  'hostile-requests',
+  'http',
   'inputs',
   'make-module',
   'playground',
@@ -51,7 +53,7 @@ await copy.check(CHECKS, 'with the recipes');
 
 const tests = [...names, 'invoices', 'comments'].flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
 await copy.test(...tests, 'test/fill-command', ...OF_THE_PLATFORM);
-await copy.testRecipes('recipes/application', 'recipes/graphql/(federation|subscriptions)');
+await copy.testRecipes('recipes/application', 'recipes/graphql/federation');
 // Those of the modules that are registered do not run a second time.
 await copy.testRecipes('recipes/guide', '--passWithNoTests');
 await copy.test('test/database', '-t', 'schema that the entities describe');

@@ -61,7 +61,6 @@ const TESTS = [
   'site.e2e',
   'src/platform/config',
   'test/database',
-  'websockets',
 ];
 
 const copy = CopyOfProject.untilExit();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Get, type MessageEvent, Module, Sse } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Controller, Get, Logger, type MessageEvent, Module, Sse } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
@@ -13,7 +13,7 @@ import type { Repository } from 'typeorm';
 import { WebSocket } from 'ws';
 import { appOptions, createApp, initApp } from '../../src/app.js';
 import { AppModule } from '../../src/app.module.js';
-import { CurrentAccount, Public } from '../../src/platform/access/index.js';
+import { CurrentAccount, OptionalAccess, Public, WriteAccess } from '../../src/platform/access/index.js';
 import { Account } from '../../src/accounts/account.entity.js';
 import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
@@ -54,6 +54,18 @@ class RoomsGateway {
   @SubscribeMessage('echo')
   echo(@MessageBody() text: string): object {
     return { event: 'echo', data: text };
+  }
+
+  @OptionalAccess()
+  @SubscribeMessage('optional')
+  optional(): object {
+    return { event: 'optional', data: 'reached' };
+  }
+
+  @WriteAccess()
+  @SubscribeMessage('write')
+  write(): object {
+    return { event: 'write', data: 'reached' };
   }
 
   @SubscribeMessage('whoami')
@@ -173,6 +185,7 @@ describe.each(STORES)('the application on %s', (store) => {
   });
 
   it('serves a WebSocket gateway, whose handlers are closed unless they are public', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const app = await createApp(config(), {
       modules: [RoomsModule],
       configure: (created) => void created.useWebSocketAdapter(new WsAdapter(created)),
@@ -193,8 +206,11 @@ describe.each(STORES)('the application on %s', (store) => {
     };
 
     expect(await send({}, 'echo')).toEqual({ event: 'echo', data: 'hello' });
+    // With any setting of WRITE_ACCESS: nobody has checked who has opened the connection.
     for (const headers of [{}, bearer(access), session.cookie])
-      expect(await send(headers, 'whoami')).toMatchObject({ event: 'exception' });
+      for (const event of ['whoami', 'optional', 'write'])
+        expect(await send(headers, event)).toMatchObject({ event: 'exception' });
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^RoomsGateway\.whoAmI .* make it @Public\(\)/));
     await api.stop();
   });
 

@@ -1,4 +1,4 @@
-import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, Logger, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
@@ -17,7 +17,7 @@ export const OUT_OF_SCOPE =
   'The API key does not allow this: use a key with the scope write, or log in. Below /auth/, keys read /auth/me/ only';
 
 const NO_REQUEST =
-  'Accounts are known over REST and GraphQL only: make this handler @Public(), and give it a guard of its own';
+  'is closed, because accounts are known over REST and GraphQL only: make it @Public(), and give it a guard of its own';
 
 const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 
@@ -28,6 +28,8 @@ const NO_SESSION = 'Send the session cookie; a token is not accepted here';
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
+  private readonly logger = new Logger(AccessGuard.name);
+
   /** The access of each handler, read from its decorators once. */
   private readonly accesses = new Map<Type, Map<Function, Access | undefined>>();
 
@@ -42,8 +44,7 @@ export class AccessGuard implements CanActivate {
     const access = this.accessOf(context);
     if (access === 'public') return true;
     // Such as a message to a gateway: its connection has no request that a credential could be read from.
-    if (context.getType() !== 'http' && !isGraphQL(context))
-      throw new AppError('UNAUTHENTICATED', NO_REQUEST);
+    if (context.getType() !== 'http' && !isGraphQL(context)) return this.close(context);
     // A field has the access of its parent, unless it or its class has a decorator.
     if (access === undefined && isField(context)) return true;
     const { writeAccess } = this.config;
@@ -61,6 +62,11 @@ export class AccessGuard implements CanActivate {
       return this.admit(context, isWritingCall(context) ? requiredOfWriters : undefined);
     // Without a decorator: any account.
     return this.admit(context, access);
+  }
+
+  private close(context: ExecutionContext): false {
+    this.logger.warn(`${context.getClass().name}.${context.getHandler().name} ${NO_REQUEST}`);
+    return false;
   }
 
   private async authenticateIfSent(context: ExecutionContext): Promise<boolean> {

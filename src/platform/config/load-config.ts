@@ -4,7 +4,7 @@ import { rawOf, read, unusable } from './settings.js';
 import { readSocialClients, type SocialClients } from './social.js';
 
 /**
- * Reads the environment; nothing else does. An empty variable counts as absent.
+ * Reads the environment; besides it, only the command `move` does. An empty variable counts as absent.
  *
  * @throws ConfigError that names every invalid setting, one in each line
  */

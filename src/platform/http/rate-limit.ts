@@ -50,22 +50,28 @@ export const limits = fastifyPlugin<{ config: Config }>(
 /** Connects in the background, again and again, and logs once that Redis is away and once that it is back. */
 function connect(url: string): Redis {
   const logger = new Logger('RateLimit');
+  let isAway = false;
+  const markAway = (error: Error): void => {
+    // As text: the error of a rejected login has the password as a field.
+    if (!isAway) logger.warn(`Redis is away: requests pass without a limit (${String(error)})`);
+    isAway = true;
+  };
   const redis = new Redis(url, {
-    connectTimeout: 500,
+    connectTimeout: 1000,
     // Closes a connection on which Redis stalls: only the requests until then wait, this number of milliseconds.
-    socketTimeout: 250,
+    socketTimeout: 1000,
     // While there is no connection, a command fails at once.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     // Longer than `socketTimeout`, whose timer could otherwise close the next connection.
-    retryStrategy: () => 500,
+    retryStrategy: () => 1500,
+    // Such as READONLY after a failover: the plugin lets the request pass, and says nothing.
+    reconnectOnError: (error) => {
+      markAway(error);
+      return error.message.startsWith('READONLY');
+    },
   });
-  let isAway = false;
-  redis.on('error', (error) => {
-    // As text: the error of a rejected login has the password as a field.
-    if (!isAway) logger.warn(`Redis is away: requests pass without a limit (${String(error)})`);
-    isAway = true;
-  });
+  redis.on('error', markAway);
   redis.on('ready', () => {
     if (isAway) logger.log('Redis is back: all replicas share the limit');
     isAway = false;

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { connect as connectTo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
-import { Args, Int, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
+import { Args, Context, Int, Mutation, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { PubSub } from 'graphql-subscriptions';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -12,6 +14,7 @@ import { AppModule } from '../../../src/app.module.js';
 import { CurrentAccount, Public, StaffOnly } from '../../../src/platform/access/index.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { GraphqlOptions } from '../../../src/platform/graphql/graphql.options.js';
+import { Operation } from '../../../src/platform/graphql/loading/operation.js';
 import { createFastifyAdapter } from '../../../src/platform/http/edge/fastify-adapter.js';
 import { TestApi } from '../../support/api.js';
 import { createStore, STORES } from '../../support/stores.js';
@@ -40,6 +43,14 @@ class TicksResolver {
   })
   ticked(@Args('above', { type: () => Int, defaultValue: 0 }) _above: number) {
     return pubSub.asyncIterableIterator('tick');
+  }
+
+  /** Loads as much as one client may have. */
+  @Subscription(() => Int, { resolve: () => 1 })
+  async *largest(@Context() context: object) {
+    Operation.of(context).markLarge();
+    await Operation.of(context).reserve(64 * 1024 * 1024);
+    yield 1;
   }
 
   @Subscription(() => Int, { resolve: () => 'no number' })
@@ -206,6 +217,36 @@ describe.each(STORES)('subscriptions over graphql-ws on %s', (store) => {
         extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) },
       }),
     ]);
+  });
+
+  it.each([
+    ['another path', '/health', 'websocket'],
+    ['another protocol', '/graphql', 'h2c'],
+  ])('leave an upgrade at %s a plain request, also of a client that resets it', async (_, path, protocol) => {
+    const { hostname, port } = new URL(url);
+    const open = () =>
+      connectTo(Number(port), hostname, function (this: Socket) {
+        this.on('error', () => undefined);
+        const upgrade = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`;
+        this.write(
+          `GET ${path}?query={__typename} HTTP/1.1\r\nHost: x\r\nApollo-Require-Preflight: 1\r\n${upgrade}\r\n\r\n`,
+        );
+      });
+    for (let n = 0; n < 10; n++) {
+      const socket = open();
+      await once(socket, 'connect');
+      socket.resetAndDestroy();
+    }
+    const socket = open();
+    const [response] = await once(socket, 'data');
+    expect(String(response)).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+
+  it('hold no memory of the service when they are over', async () => {
+    expect(await first(connect(), 'subscription { largest }')).toEqual({ data: { largest: 1 } });
+    // Both together are all that there is.
+    expect(await first(connect(), 'subscription { largest }')).toEqual({ data: { largest: 1 } });
   });
 
   it('are an error of the client over HTTP', async () => {

@@ -13,11 +13,6 @@ export class ConnectionLimit {
   /** @param kind the kind of connections, for the message to clients */
   constructor(private readonly kind: string) {}
 
-  /** The number of open connections. */
-  get size(): number {
-    return this.count;
-  }
-
   /**
    * Adds a connection.
    *

@@ -22,7 +22,15 @@ export class GuardedServer extends Server {
   private stopping: Promise<void> | undefined;
 
   constructor(options: ServerOptions, handler: RequestListener) {
-    super(options, handler);
+    super(
+      {
+        ...options,
+        // A gateway of a team listens for all upgrades, but clients may offer HTTP/2 (`h2c`) with any request.
+        shouldUpgradeCallback: ({ headers }) =>
+          this.listenerCount('upgrade') > 0 && headers.upgrade?.toLowerCase() === 'websocket',
+      },
+      handler,
+    );
     this.on('connection', (socket: Socket) => {
       // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
       void socket.remoteAddress;
@@ -34,7 +42,14 @@ export class GuardedServer extends Server {
 
   override emit(event: string, ...values: unknown[]): boolean {
     if (event === 'request') this.arrived.requests++;
-    return super.emit(event, ...values);
+    // Node has no error listener on this socket: an error of a disconnected client would end the process.
+    if (event === 'upgrade') (values[1] as Socket).on('error', () => undefined);
+    if (event !== 'clientError') return super.emit(event, ...values);
+    // Browsers open connections in advance: they would take a 408 as the response to their first request.
+    const socket = values[1] as Socket;
+    if (socket.bytesRead === 0) socket.destroy();
+    // Node responds itself then. Fastify's listener would write into a response that has begun.
+    return false;
   }
 
   override close(callback?: (error?: Error) => void): this {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Server, ServerOptions } from 'node:http';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { ApolloDriverConfig } from '@nestjs/apollo';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
 import {
@@ -18,7 +20,12 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { CloseCode, type Context, type ServerOptions, type SubscribePayload } from 'graphql-ws';
+import {
+  CloseCode,
+  type Context,
+  type ServerOptions as GraphqlWsOptions,
+  type SubscribePayload,
+} from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
 import { Registry } from 'prom-client';
 import { Authenticator, CredentialWatch } from '../../../../../src/platform/access/index.js';
@@ -42,6 +49,14 @@ interface SubscriptionContext {
   readonly user: object | null;
 }
 
+const PATH = /^\/graphql\/?(?:\?|$)/;
+
+/** 1 MiB: the maximum that waits for a client that sends but does not read, in bytes. A pong repeats its ping's data. */
+const MAX_WAITING = 1024 * 1024;
+
+/** The maximum length of the id of an operation, in characters: the reason of a close must have room for it. */
+const MAX_ID = 64;
+
 /** The maximum number of open subscriptions of a connection. */
 const MAX_SUBSCRIPTIONS = 50;
 
@@ -54,7 +69,7 @@ const OVER_WEBSOCKET = 'Only subscriptions are accepted here; send queries and m
  * `connectionParams`; a cookie does not count, because a browser sends it whichever site opens the socket.
  */
 @Injectable()
-export class SubscriptionsOptions extends GraphqlOptions implements OnModuleDestroy {
+export class SubscriptionsOptions extends GraphqlOptions implements OnModuleInit, OnModuleDestroy {
   private readonly sockets = new Set<Extra['socket']>();
 
   constructor(
@@ -62,6 +77,7 @@ export class SubscriptionsOptions extends GraphqlOptions implements OnModuleDest
     private readonly callers: Authenticator,
     private readonly credentials: CredentialWatch,
     private readonly host: GraphQLSchemaHost,
+    private readonly adapter: HttpAdapterHost,
     registry: Registry,
   ) {
     super(settings, callers, registry);
@@ -76,18 +92,26 @@ export class SubscriptionsOptions extends GraphqlOptions implements OnModuleDest
     };
   }
 
+  /** Nest listens for the upgrades of all paths, and leaves those of others open: they stay plain requests. */
+  onModuleInit(): void {
+    const server = this.adapter.httpAdapter?.getHttpServer() as Server & ServerOptions;
+    if (server)
+      server.shouldUpgradeCallback = ({ headers, url = '' }) =>
+        headers.upgrade?.toLowerCase() === 'websocket' && PATH.test(url);
+  }
+
   /** Runs before the HTTP server is closed, which waits for all connections. */
   onModuleDestroy(): void {
     for (const socket of this.sockets) socket.close(1001, 'Going away');
   }
 
-  private ofServer(): Partial<ServerOptions<Parameters, Extra>> {
+  private ofServer(): Partial<GraphqlWsOptions<Parameters, Extra>> {
     const formatError = createFormatError(this.settings.graphql);
     const format = (connection: Connection, errors: readonly GraphQLError[]): GraphQLFormattedError[] =>
       runInContext(requestOf(connection).context, () => errors.map((error) => formatError(undefined, error)));
     return {
       onConnect: (connection) => this.connect(connection),
-      onSubscribe: (connection, _id, payload) => this.accept(connection, payload),
+      onSubscribe: (connection, id, payload) => this.accept(connection, id, payload),
       subscribe: (args) => subscribe(args),
       onError: (connection, _id, _payload, errors) => format(connection, errors),
       onNext: (connection, _id, _payload, _args, { errors, ...result }) =>
@@ -106,6 +130,8 @@ export class SubscriptionsOptions extends GraphqlOptions implements OnModuleDest
       throw error;
     }
     const { socket } = connection.extra;
+    for (const event of ['message', 'ping'])
+      socket.on(event, () => socket.bufferedAmount > MAX_WAITING && socket.terminate());
     if (socket.readyState !== socket.OPEN) return false;
     this.sockets.add(socket);
     const unwatch = this.credentials.watch(request, () => socket.close(CloseCode.Forbidden, 'Forbidden'));
@@ -118,10 +144,13 @@ export class SubscriptionsOptions extends GraphqlOptions implements OnModuleDest
 
   private async accept(
     connection: Connection,
+    id: string,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const req = requestOf(connection);
     try {
+      if (id.length > MAX_ID)
+        throw new AppError('MALFORMED_REQUEST', `The id of an operation has at most ${MAX_ID} characters`);
       const args = this.check(connection, payload);
       const principal = await this.callers.authenticate(req);
       const contextValue: SubscriptionContext = { req, user: principal?.account ?? null };
@@ -161,7 +190,9 @@ export class SubscriptionsOptions extends GraphqlOptions implements OnModuleDest
 /** Like `subscribe` of graphql-js, with a context for each event: its loaders and its memory end with it. */
 async function subscribe(args: ExecutionArgs): Promise<AsyncIterable<ExecutionResult> | ExecutionResult> {
   const { req, user } = args.contextValue as SubscriptionContext;
-  const events = await runInContext(req.context, () => createSourceEventStream(args));
+  const events = await runInContext(req.context, () => createSourceEventStream(args)).finally(() =>
+    Operation.of(args.contextValue as object).end(),
+  );
   if (!(Symbol.asyncIterator in events)) return events;
   const iterator = events[Symbol.asyncIterator]();
   const resultOf = async (rootValue: unknown) => {
