@@ -1,19 +1,19 @@
-/** Traces the service when Node.js loads it first: "Traces" in docs/operations.md has the command. */
+/** Traces the service ("Traces" in docs/operations.md has the command), and not its threads, which load this, too. */
 import { subscribe } from 'node:diagnostics_channel';
 import { register } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 
-// Each thread loads this file, too, and would load an SDK of its own.
 if (isMainThread) {
-  const { trace } = await import('@opentelemetry/api');
+  const { SpanKind, trace } = await import('@opentelemetry/api');
   const { getNodeAutoInstrumentations } = await import('@opentelemetry/auto-instrumentations-node');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
-  // Attributes that may contain input of clients, and the message of a failed span.
   const INPUT = ['url.query', 'url.path', 'url.full', 'exception.message', 'exception.stacktrace', 'message'];
   class Exporter extends OTLPTraceExporter {
-    export(spans, done) {
+    export(all, done) {
+      // Work at the start and in the background has no request above it.
+      const spans = all.filter((span) => span.parentSpanContext || span.kind === SpanKind.SERVER);
       for (const { attributes, events, status } of spans)
         for (const each of [attributes, status, ...events.map((event) => event.attributes ?? {})])
           for (const name of INPUT) delete each[name];
@@ -25,8 +25,8 @@ if (isMainThread) {
   const requestHook = (span, { query }) => span.updateName(/\w+/.exec(query.text)?.[0] ?? 'SQL');
   const instrumentations = getNodeAutoInstrumentations({
     '@opentelemetry/instrumentation-graphql': { ignoreResolveSpans: true },
-    '@opentelemetry/instrumentation-pg': { requireParentSpan: true, ignoreConnectSpans: true, requestHook },
-    '@opentelemetry/instrumentation-pino': { disableLogSending: true },
+    '@opentelemetry/instrumentation-http': { requireParentforOutgoingSpans: true },
+    '@opentelemetry/instrumentation-pg': { ignoreConnectSpans: true, requestHook },
     '@opentelemetry/instrumentation-undici': { requireParentforSpans: true },
   });
   const sdk = new NodeSDK({ traceExporter: new Exporter(), instrumentations });

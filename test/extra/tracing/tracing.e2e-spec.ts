@@ -47,6 +47,7 @@ describe('the service with the command of the page', () => {
       PUBLIC_URL,
       NODE_OPTIONS: '--import ./test/extra/tracing/call-by-http.mjs',
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      CALL_AT_START: `${receiver.url}/call`,
     };
     return Service.start(settings, SCRIPT, { preloaded: PRELOADED });
   };
@@ -109,7 +110,7 @@ describe('the service with the command of the page', () => {
     expect(receiver.resources[0]).toMatchObject({ 'service.name': NAME });
   });
 
-  it('sends no query, and no other input of clients', () => {
+  it('sends no query, path, body or message of an error', () => {
     const { code, state } = Object.fromEntries(callback.searchParams);
     const request = receiver.spans.find(({ name }) => name === 'GET /auth/social/:provider/callback');
     const sent = receiver.bodies.join('\n');
@@ -143,13 +144,14 @@ describe('the service with the command of the page', () => {
     );
 
     expect(span).toMatchObject({ name: 'POST', kind: CLIENT });
-    expect(receiver.traceparents).toEqual([`00-${call.id}-${span!.spanId}-01`]);
+    expect(receiver.traceparents.slice(1)).toEqual([`00-${call.id}-${span!.spanId}-01`]);
   });
 
-  it('sends no trace of statements and calls in the background', () => {
+  it('sends no trace of work at the start and in the background, whose calls get none', () => {
     const roots = receiver.spans.filter(({ parentSpanId }) => !parentSpanId);
 
-    expect(roots.filter(({ kind }) => kind === CLIENT)).toEqual([]);
+    expect(new Set(roots.map(({ kind }) => kind))).toEqual(new Set([SERVER]));
+    expect(receiver.traceparents[0]).toBeUndefined();
   });
 
   it('names the trace in every line of a request in the log', () => {
