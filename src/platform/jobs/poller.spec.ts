@@ -48,7 +48,7 @@ async function settle(): Promise<void> {
 describe('Poller', () => {
   let warn: jest.Spied<Logger['warn']>;
   beforeEach(() => {
-    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
+    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout', 'performance'));
     warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
   });
   afterEach(() => void jest.useRealTimers());
@@ -81,6 +81,23 @@ describe('Poller', () => {
 
     expect(poller.started).toEqual(['a', 'b', 'c']);
     expect(poller.claims).toBe(4);
+  });
+
+  it('looks again when a job becomes due after an earlier poll', async () => {
+    const poller = start();
+    poller.wake(100);
+    poller.wake(300);
+    poller.wake(200);
+    jest.advanceTimersByTime(100);
+    await settle();
+    poller.due.push('a');
+    jest.advanceTimersByTime(199);
+    await settle();
+    expect(poller.started).toEqual([]);
+    jest.advanceTimersByTime(1);
+    await settle();
+
+    expect(poller.started).toEqual(['a']);
   });
 
   it('does as many jobs at a time as it may, and the next ones as soon as one ends', async () => {

@@ -2,9 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BeforeApplicationShutdown, Logger, OnApplicationBootstrap } from '@nestjs/common';
 
-/** The longest interval between two polls, in milliseconds: for retries, and for jobs that a killed process has left. */
-const INTERVAL = 1000;
-
 /** How long a stopping process waits for its jobs, in milliseconds; others repeat them when their leases expire. */
 const STOP_TIMEOUT = 3000;
 
@@ -13,6 +10,12 @@ const STOP_TIMEOUT = 3000;
  * attempt, so any number of processes may poll: one makes each attempt, and another takes over when it dies.
  */
 export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /**
+   * The longest time between two polls, in milliseconds: for retries, and for jobs that a killed process has left. With a
+   * long one, a test fails after a lost wake-up, which would otherwise be a second late.
+   */
+  static interval = 1000;
+
   private readonly running = new Map<Promise<void>, Job>();
   /** A request may call `wake`; its context must not reach the jobs. */
   private readonly outside = AsyncLocalStorage.snapshot();
@@ -21,6 +24,8 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
   private isFailing = false;
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
+  /** The latest poll that was asked for while an earlier one was due: a job may become due after that one. */
+  private laterAt = 0;
   protected stopped = true;
 
   /**
@@ -53,7 +58,7 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
 
   start(): void {
     this.stopped = false;
-    this.wake(INTERVAL);
+    this.wake(Poller.interval);
   }
 
   async stop(): Promise<void> {
@@ -68,7 +73,11 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
   /** Polls soon: call it when there is a new job. @param delay in milliseconds */
   wake(delay = 0): void {
     const dueAt = performance.now() + delay;
-    if (this.stopped || dueAt >= this.dueAt) return;
+    if (this.stopped) return;
+    if (dueAt >= this.dueAt) {
+      this.laterAt = Math.max(this.laterAt, dueAt);
+      return;
+    }
     clearTimeout(this.timer);
     this.dueAt = dueAt;
     this.timer = this.outside(setTimeout, () => void this.beginDue(), delay).unref();
@@ -87,7 +96,8 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
     this.isAwake = true;
     return (this.claiming ??= this.claimAll().finally(() => {
       this.claiming = undefined;
-      this.wake(INTERVAL);
+      const later = this.laterAt - performance.now();
+      this.wake(Math.min(later > 0 ? later : Infinity, Poller.interval));
     }));
   }
 
