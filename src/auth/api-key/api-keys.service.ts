@@ -23,6 +23,13 @@ const RESOLUTION = 60_000;
 export const TOO_MANY_KEYS = `An account has at most ${MAX_KEYS} API keys; delete one first`;
 export const NO_SUCH_KEY = 'Your account has no API key with this id';
 
+/** Ends a statement about keys that count, wherever they do: not expired, and of active accounts. @param condition chooses keys */
+const ofValid = (condition: string): string =>
+  `FROM accounts JOIN (
+     SELECT account_id, id AS "keyId", scope, last_used_at AS "lastUsedAt" FROM api_keys
+     WHERE ${condition} AND (expires_at IS NULL OR expires_at > :now)
+   ) AS api_key ON api_key.account_id = accounts.id WHERE is_active`;
+
 /** The API keys of accounts. */
 @Injectable()
 export class ApiKeysService {
@@ -46,13 +53,10 @@ export class ApiKeysService {
     const now = this.clock.now();
     const row = await this.queries.one<
       AccountRow & { keyId: number; scope: ApiKey['scope']; lastUsedAt: string | null }
-    >(
-      `SELECT ${ACCOUNT}, "keyId", scope, "lastUsedAt" FROM accounts JOIN (
-         SELECT id AS "keyId", account_id, scope, last_used_at AS "lastUsedAt" FROM api_keys
-         WHERE key_hash = :hash AND (expires_at IS NULL OR expires_at > :now)
-       ) AS api_key ON api_key.account_id = accounts.id WHERE is_active`,
-      { hash: hashOf(key), now: now.toISOString() },
-    );
+    >(`SELECT ${ACCOUNT}, "keyId", scope, "lastUsedAt" ${ofValid('key_hash = :hash')}`, {
+      hash: hashOf(key),
+      now: now.toISOString(),
+    });
     if (!row) return undefined;
     const { keyId, scope, lastUsedAt, ...account } = row;
     if (lastUsedAt === null || now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION)
@@ -62,14 +66,12 @@ export class ApiKeysService {
 
   /** The accounts of the keys that are valid, by the ids of the keys. */
   async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
-    const rows = await this.queries.all<{ id: number } & Rights>(
-      `SELECT api_keys.id, account_id AS "accountId", is_staff AS "isStaff"
-       FROM api_keys JOIN accounts ON accounts.id = account_id
-       WHERE api_keys.id IN (${this.queries.dialect.integersOf(':ids')})
-         AND (expires_at IS NULL OR expires_at > :now) AND is_active`,
+    const rows = await this.queries.all<{ keyId: number } & Rights>(
+      `SELECT "keyId", account_id AS "accountId", is_staff AS "isStaff"
+       ${ofValid(`id IN (${this.queries.dialect.integersOf(':ids')})`)}`,
       { ids: JSON.stringify(ids), now: this.clock.now().toISOString() },
     );
-    return new Map(rows.map((row) => [row.id, row]));
+    return new Map(rows.map((row) => [row.keyId, row]));
   }
 
   list(accountId: number): Promise<ApiKey[]> {

@@ -19,6 +19,18 @@ const LIST_LIMIT = 1000;
 
 const DAY = 24 * 3600 * 1000;
 
+/**
+ * Ends a statement about logins that count, wherever they do: neither expired nor too old, and of active accounts.
+ *
+ * @param columns of the logins, under names that accounts do not have
+ * @param condition chooses logins
+ */
+const ofValid = (columns: string, condition: string): string =>
+  `FROM accounts JOIN (
+     SELECT account_id, ${columns} FROM logins
+     WHERE ${condition} AND expires_at > :now AND created_at > :oldest
+   ) AS login ON login.account_id = accounts.id WHERE is_active`;
+
 /** A new login: by cookie it has a secret, by token a refresh token. */
 interface NewLogin {
   readonly id: string;
@@ -106,13 +118,11 @@ export class LoginsService {
         ? (['account_id = :accountId', 'token'] as const)
         : (['secret_hash = :secretHash', 'cookie'] as const);
     const row = await this.queries.one<AccountRow & { lastUsedAt: string; authenticatedAt: string }>(
-      `SELECT ${ACCOUNT}, "lastUsedAt", "authenticatedAt" FROM accounts JOIN (
-         SELECT account_id, last_used_at AS "lastUsedAt",
-           coalesce(authenticated_at, created_at) AS "authenticatedAt"
-         FROM logins
-         WHERE id = :id AND ${owner} AND kind = '${kind}' AND expires_at > :now AND created_at > :oldest
-       ) AS login ON login.account_id = accounts.id WHERE is_active`,
-      { ...presented, now: this.clock.now().toISOString(), oldest: this.oldest().toISOString() },
+      `SELECT ${ACCOUNT}, "lastUsedAt", "authenticatedAt" ${ofValid(
+        'last_used_at AS "lastUsedAt", coalesce(authenticated_at, created_at) AS "authenticatedAt"',
+        `id = :id AND ${owner} AND kind = '${kind}'`,
+      )}`,
+      { ...presented, ...this.limits() },
     );
     if (!row) return undefined;
     const { lastUsedAt, authenticatedAt, ...account } = row;
@@ -122,18 +132,14 @@ export class LoginsService {
 
   /** The accounts of the logins that are valid, by the ids of the logins. */
   async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
-    const rows = await this.queries.all<{ id: string } & Rights>(
-      `SELECT logins.id, account_id AS "accountId", is_staff AS "isStaff"
-       FROM logins JOIN accounts ON accounts.id = account_id
-       WHERE logins.id IN (SELECT value ->> 'id' FROM ${this.queries.dialect.elementsOf(':ids')} AS element)
-         AND expires_at > :now AND created_at > :oldest AND is_active`,
-      {
-        ids: JSON.stringify(ids.map((id) => ({ id }))),
-        now: this.clock.now().toISOString(),
-        oldest: this.oldest().toISOString(),
-      },
+    const rows = await this.queries.all<{ loginId: string } & Rights>(
+      `SELECT "loginId", account_id AS "accountId", is_staff AS "isStaff" ${ofValid(
+        'id AS "loginId"',
+        `id IN (SELECT value ->> 'id' FROM ${this.queries.dialect.elementsOf(':ids')} AS element)`,
+      )}`,
+      { ids: JSON.stringify(ids.map((id) => ({ id }))), ...this.limits() },
     );
-    return new Map(rows.map((row) => [row.id, row]));
+    return new Map(rows.map((row) => [row.loginId, row]));
   }
 
   /** Records that the password or the second factor of a login was checked again. */
@@ -198,6 +204,11 @@ export class LoginsService {
   /** The condition of a login that has neither expired nor reached its maximum age. */
   valid() {
     return { expiresAt: MoreThan(this.clock.now()), createdAt: MoreThan(this.oldest()) };
+  }
+
+  /** The parameters of {@link ofValid}. */
+  private limits() {
+    return { now: this.clock.now().toISOString(), oldest: this.oldest().toISOString() };
   }
 
   private oldest(): Date {
