@@ -21,6 +21,7 @@ import { FixtureModule } from './support/fixture.module.js';
 import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
+import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
@@ -44,6 +45,33 @@ const { routes: FURTHER, prepare } = await furtherRoutes();
 interface Route {
   readonly method: string | readonly string[];
   readonly url: string;
+}
+
+const RECORD = /^INSERT INTO "?(mails|events|audit_entries)\b/;
+const BOUNDARY = /^(START|SAVEPOINT|COMMIT|ROLLBACK|RELEASE)/;
+const WRITE = /^(WITH|INSERT|UPDATE|DELETE)/;
+
+/** The records that are written by themselves, where a kill of the process would separate them from their change. */
+function recordsAlone(statements: readonly string[]): string[] {
+  const transactions: string[][] = [[]];
+  let depth = 0;
+  for (const sql of statements) {
+    const before = depth;
+    // On SQLite, several units of work share a transaction, in which each has a savepoint.
+    if (/^(START|SAVEPOINT)/.test(sql)) depth++;
+    else if (/^(COMMIT|ROLLBACK$|RELEASE)/.test(sql)) depth = Math.max(0, depth - 1);
+    if (before !== depth && Math.min(before, depth) === 0) transactions.push([]);
+    // Without a transaction, each is one.
+    else if (depth === 0) transactions.push([], [sql], []);
+    else if (!BOUNDARY.test(sql)) transactions.at(-1)!.push(sql);
+  }
+  return transactions.flatMap((all) => {
+    const others = all.filter((sql) => !RECORD.test(sql));
+    // The challenge of a passkey is not stored: its entry stands beside what it has read.
+    const isAlone = (sql: string) =>
+      sql.includes('audit_entries') ? others.length === 0 : !others.some((each) => WRITE.test(each));
+    return all.filter((sql) => RECORD.test(sql) && isAlone(sql));
+  });
 }
 
 describe.each(STORES)('every writing route and mutation on %s', (store) => {
@@ -268,16 +296,28 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
     return send(api, method, await existingPath(api, path, staff), body, staff);
   }
 
-  it('adds one entry to the audit log, or has a reason to add none', async () => {
-    const counts: [string, unknown][] = [];
+  /** What each route has written and sent to the database: it is called once, because mails are limited. */
+  let calls: Promise<{ route: string; entries: unknown; alone: string[] }[]> | undefined;
+  async function callAll() {
+    const called = [];
     for (const route of routes().filter((each) => typeof FURTHER[each] !== 'string')) {
-      const reply = await succeed(route);
+      let reply!: Reply;
+      const statements = await statementsOf(async () => (reply = await succeed(route)));
       const entries = await entriesOf(reply);
       const [method, url] = route.split(' ');
       const isNamed = entries.every(({ action }) => action === `${method} ${url}`);
-      counts.push([route, reply.status < 400 && isNamed ? entries.length : `${reply.status} ${reply.text}`]);
+      called.push({
+        route,
+        entries: reply.status < 400 && isNamed ? entries.length : `${reply.status} ${reply.text}`,
+        alone: recordsAlone(statements),
+      });
       api.moveClock(0);
     }
+    return called;
+  }
+
+  it('adds one entry to the audit log, or has a reason to add none', async () => {
+    const counts = (await (calls ??= callAll())).map(({ route, entries }) => [route, entries] as const);
 
     const expected = counts.map(([route]) => [route, WITHOUT_ENTRY[route] === undefined ? 1 : 0]);
     expect(counts).toEqual(expected);
@@ -285,6 +325,12 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
     const known = new Set([...routes(), ...mutations().map(({ name }) => `mutation ${name}`)]);
     const listed = [SCENARIOS, WITHOUT_ENTRY, FURTHER].flatMap((each) => Object.keys(each));
     expect(listed.filter((route) => !known.has(route))).toEqual([]);
+  });
+
+  it('records mails, events and entries in the transaction of what they are about', async () => {
+    const recording = await (calls ??= callAll());
+
+    expect(recording.filter(({ alone }) => alone.length > 0)).toEqual([]);
   });
 
   it('adds no entry when it fails', async () => {

@@ -140,8 +140,16 @@ export class TestApi {
     return reply;
   }
 
-  get(url: string, headers: Record<string, string> = {}): Promise<Reply> {
-    return this.send({ method: 'GET', url, headers });
+  /** Sends the HEAD, too: its status and headers must be those of the GET. */
+  async get(url: string, headers: Record<string, string> = {}): Promise<Reply> {
+    const reply = await this.send({ method: 'GET', url, headers });
+    if (IS_LOGIN.test(url)) return reply;
+    const head = comparable(await this.send({ method: 'HEAD', url, headers }));
+    if (head === comparable(reply)) return reply;
+    // What the test waits for may have happened meanwhile.
+    const later = comparable(await this.send({ method: 'GET', url, headers }));
+    if (head !== later) throw new Error(`HEAD ${url} differs from GET: ${head}, ${later}`);
+    return reply;
   }
 
   post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> {
@@ -233,6 +241,21 @@ export class TestApi {
     return this.send({ method, url, headers: { 'content-type': 'application/json', ...headers }, payload });
   }
 }
+
+/** A `GET` that logs in, as the provider's redirect is one; a `HEAD` must not. */
+const IS_LOGIN = /^\/auth\/social\//;
+
+/** Headers that differ from response to response. */
+const VARYING =
+  /^(x-request-id|date|set-cookie|ratelimit-.*|retry-after|connection|content-length|transfer-encoding)$/;
+
+const comparable = ({ status, headers }: Reply): string =>
+  JSON.stringify([
+    status,
+    Object.entries(headers)
+      .filter(([name]) => !VARYING.test(name))
+      .toSorted(([a], [b]) => a.localeCompare(b)),
+  ]);
 
 export function sessionOf({ headers, body }: Reply): Session {
   // If there are several cookies, the first is that of the session.
