@@ -29,6 +29,7 @@ const TEXTS = [
 /** Migrations that have run, records of what was decided, code of others, and tests whose packages are not installed. */
 const EXCLUDED = ['**/migrations/*', '**/decisions/*', '**/vendor/**', '**/api.d.ts', 'test/extra/*'];
 const SETTINGS = 'src/platform/config/schema.ts';
+const FAULTS = 'test/faults.json';
 
 interface Removed {
   readonly module: Module;
@@ -125,9 +126,21 @@ function tidy(): void {
   // Without its declaration, what only that has used is unused, too.
   do run('npx', 'knip', '--fix', '--allow-remove-files', '--no-exit-code');
   while (removeUnused());
+  removeFaults();
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund');
   run('npm', 'run', '--silent', 'format');
   renewContracts();
+}
+
+/** Removes the faults of sources that are gone, and those that tests of the modules have noticed. */
+function removeFaults(): void {
+  const faults: { text: string; noticedBy?: string }[] = JSON.parse(readFileSync(FAULTS, 'utf8'));
+  const sources = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+  const rest = faults.filter(
+    ({ text, noticedBy }) =>
+      (noticedBy === undefined || existsSync(noticedBy)) && sources.some((source) => source.includes(text)),
+  );
+  if (rest.length < faults.length) write(FAULTS, `${JSON.stringify(rest, null, 2)}\n`, 'changed');
 }
 
 /** @returns whether there was any */

@@ -1,152 +1,167 @@
-import { createHash } from 'node:crypto';
 import ts from 'typescript';
 
-/** A place where the source may be wrong: `text` with `isPlanted(n)` in it, which is true while the fault is planted. */
+/** A fault of faults.json. */
 export interface Fault {
-  readonly file: string;
-  readonly line: number;
-  readonly kind: string;
-  /** Names it in results, as long as nothing before it in its file changes. */
-  readonly key: string;
+  /** The promise that it breaks, with its section of the contract. */
+  readonly breaks: string;
+  /** Occurs once in the sources. */
+  readonly text: string;
+  /** Replaces it; may be empty. */
+  readonly becomes: string;
+  /** The test file that fails with it. */
+  noticedBy?: string;
+  /** Why nobody can notice it. */
+  equivalent?: string;
+}
+
+/** Where a fault is planted: the smallest expression, statement, block or decorator that contains its text. */
+export interface Place {
+  readonly number: number;
   readonly start: number;
   readonly end: number;
-  readonly text: (n: number) => string;
+  readonly kind: 'expression' | 'statement' | 'block' | 'decorator';
+  /** The text from `start` to `end` with the fault. */
+  readonly wrong: string;
   /** Whether it is decided when the module is loaded. */
   readonly isStatic: boolean;
 }
 
-const FLIPPED: ReadonlyMap<ts.SyntaxKind, string> = new Map([
-  [ts.SyntaxKind.LessThanToken, '<='],
-  [ts.SyntaxKind.LessThanEqualsToken, '<'],
-  [ts.SyntaxKind.GreaterThanToken, '>='],
-  [ts.SyntaxKind.GreaterThanEqualsToken, '>'],
-]);
-const GUARDS = /^@(\w+Access|\w+Only|UseGuards)\b/;
-/** One condition of SQL, up to the next part of the statement. */
-const CONDITION = / AND (?:(?! AND | OR |\bORDER\b|\bLIMIT\b|\bGROUP\b|\bRETURNING\b|[`'"\n)$]).)+/;
-
-/** All faults that can be planted in a file. */
-export function faultsIn(file: string, source: string): Fault[] {
-  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
-  const faults: Fault[] = [];
-  const add = (kind: string, from: ts.Node, to: ts.Node, text: Fault['text'], isStatic = false) => {
-    const [start, end] = [from.getStart(tree), to.getEnd()];
-    const key = createHash('sha1')
-      .update(`${file} ${kind} ${source.slice(0, end)}`)
-      .digest('hex');
-    const line = tree.getLineAndCharacterOfPosition(start).line + 1;
-    faults.push({ file, line, kind, key, start, end, text, isStatic });
-  };
-  const visit = (node: ts.Node, isInFunction: boolean): void => {
-    if (ts.isDecorator(node) && GUARDS.test(node.getText(tree)))
-      add(
-        'guard removed',
-        node,
-        node,
-        (n) => `@(isPlanted(${n}) ? () => undefined : ${node.expression.getText(tree)})`,
-        true,
-      );
-    if (isInFunction) plantIn(node, tree, add);
-    const isBody = ts.isFunctionLike(node);
-    ts.forEachChild(node, (child) => visit(child, isInFunction || (isBody && !ts.isDecorator(child))));
-  };
-  visit(tree, false);
-  return faults;
-}
-
-type Add = (kind: string, from: ts.Node, to: ts.Node, text: Fault['text']) => void;
-
-function plantIn(node: ts.Node, tree: ts.SourceFile, add: Add): void {
-  const text = node.getText(tree);
-  const either = (wrong: string) => (n: number) => `(isPlanted(${n}) ? ${wrong} : ${text})`;
-  if (ts.isIfStatement(node) && !node.elseStatement && throws(node.thenStatement))
-    add(
-      'check ignored',
-      node.expression,
-      node.expression,
-      (n) => `!isPlanted(${n}) && (${node.expression.getText(tree)})`,
-    );
-  const condition = ts.isIfStatement(node)
-    ? node.expression
-    : ts.isConditionalExpression(node)
-      ? node.condition
-      : undefined;
-  if (condition) {
-    const inner = condition.getText(tree);
-    add('condition negated', condition, condition, (n) => `(isPlanted(${n}) ? !(${inner}) : (${inner}))`);
+/** @throws Error if the fault has no place that can be replaced */
+export function placeOf(source: string, { text, becomes }: Fault, number: number): Place {
+  const { from, to, inserted } = difference(source.indexOf(text), text, becomes);
+  const tree = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
+  const isOutside = (node: ts.Node) => node.getStart(tree) <= from && to <= node.getEnd();
+  let node: ts.Node = tree;
+  for (let inner: ts.Node | undefined = tree; inner;) {
+    node = inner;
+    inner = node.getChildren(tree).find(isOutside);
   }
-  if (ts.isBinaryExpression(node)) {
-    const flipped = FLIPPED.get(node.operatorToken.kind);
-    if (flipped !== undefined)
-      add(
-        'boundary moved',
-        node,
-        node,
-        either(`${node.left.getText(tree)} ${flipped} ${node.right.getText(tree)}`),
-      );
-  }
-  if (ts.isAwaitExpression(node))
-    add('await dropped', node, node, either(`(${node.expression.getText(tree)})`));
-  if (
-    ts.isPropertyAssignment(node) &&
-    node.name.getText(tree) === 'where' &&
-    ts.isObjectLiteralExpression(node.initializer)
+  const wrongOf = ({ end }: ts.Node, start: number) =>
+    source.slice(start, from) + inserted + source.slice(to, end);
+  let kind = kindOf(node);
+  // An expression cannot be left out by itself.
+  while (
+    node.parent &&
+    (!kind || (kind === 'expression' && wrongOf(node, node.getStart(tree)).trim() === ''))
   ) {
-    const where = node.initializer;
-    if (where.properties.length > 0)
-      add('WHERE ignored', where, where, (n) => `(isPlanted(${n}) ? {} : ${where.getText(tree)})`);
+    node = node.parent;
+    kind = kindOf(node);
   }
-  if ((ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) && CONDITION.test(text))
-    add('WHERE ignored', node, node, either(text.replace(CONDITION, '')));
-  if (ts.isExpressionStatement(node) && /^(await )?[\w.]+\.record\w*\(/.test(text))
-    add('event not written', node, node, (n) => `if (!isPlanted(${n})) ${text}`);
-  if (ts.isNewExpression(node) && node.expression.getText(tree) === 'AppError') {
-    const code = node.arguments?.[0];
-    if (code && ts.isStringLiteral(code)) {
-      const wrong = code.text === 'CONFLICT' ? 'NOT_FOUND' : 'CONFLICT';
-      add('code exchanged', code, code, (n) => `(isPlanted(${n}) ? '${wrong}' : '${code.text}')`);
-    }
-  }
-  if (ts.isBlock(node)) {
-    for (const [n, second] of node.statements.entries()) {
-      const first = node.statements[n - 1];
-      if (!first || !ts.isExpressionStatement(first) || !ts.isExpressionStatement(second)) continue;
-      const [a, b] = [first.getText(tree), second.getText(tree)];
-      add('order exchanged', first, second, (id) => `if (isPlanted(${id})) { ${b} ${a} } else { ${a} ${b} }`);
-    }
-  }
+  if (!kind) throw new Error(`No expression, statement or block contains: ${text}`);
+  const [start, end] = [node.getStart(tree), node.getEnd()];
+  const wrong = wrongOf(node, start);
+  return { number, start, end, kind, wrong, isStatic: !isInFunction(node) };
 }
 
-function throws(statement: ts.Statement): boolean {
-  const only =
-    ts.isBlock(statement) && statement.statements.length === 1 ? statement.statements[0]! : statement;
-  return ts.isThrowStatement(only);
-}
-
-/** Chooses faults that do not overlap, as many of each kind and from all files. The choice is the same in each run. */
-export function choose(all: readonly Fault[], count: number): Fault[] {
-  const kinds = Map.groupBy(
-    all.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
-    ({ kind }) => kind,
-  );
-  const chosen: Fault[] = [];
-  const overlaps = (a: Fault) => chosen.some((b) => a.file === b.file && a.start < b.end && b.start < a.end);
-  while (chosen.length < count && kinds.size > 0) {
-    for (const [kind, faults] of kinds) {
-      const next = faults.findIndex((fault) => !overlaps(fault));
-      if (next === -1) kinds.delete(kind);
-      else if (chosen.length < count) chosen.push(...faults.splice(next, 1));
+/** What differs between a text at a position and the other one, without space around what is left out. */
+function difference(
+  position: number,
+  text: string,
+  other: string,
+): { from: number; to: number; inserted: string } {
+  const most = Math.min(text.length, other.length);
+  let start = 0;
+  while (start < most && text[start] === other[start]) start++;
+  let end = 0;
+  while (end < most - start && text.at(-1 - end) === other.at(-1 - end)) end++;
+  const inserted = other.slice(start, other.length - end);
+  // `@A() @B()` without `@A()`: what is left out begins at a word, not within two that begin alike.
+  const isSame = () => text[start - 1] === text[text.length - end - 1];
+  if (inserted === '') {
+    while (start > 0 && !/\s/.test(text[start]!) && isSame()) {
+      start--;
+      end++;
     }
   }
-  return chosen;
+  const removed = text.slice(start, text.length - end);
+  const from = position + start + (inserted === '' ? removed.length - removed.trimStart().length : 0);
+  const length = inserted === '' ? removed.trim().length : removed.length;
+  return { from, to: from + length, inserted };
 }
 
-/** The source with faults, of which none is planted yet. @param numbers the number of each fault */
-export function plant(source: string, faults: readonly Fault[], numbers: ReadonlyMap<Fault, number>): string {
-  return faults
-    .toSorted((a, b) => b.start - a.start)
-    .reduce(
-      (text, fault) => text.slice(0, fault.start) + fault.text(numbers.get(fault)!) + text.slice(fault.end),
-      source,
+/** The source with faults, of which none is planted yet: `isPlanted(n)` is true while one is. */
+export function plant(source: string, places: readonly Place[], start = 0, end = source.length): string {
+  let text = '';
+  let position = start;
+  const outermost = places
+    .toSorted((a, b) => a.start - b.start || b.end - a.end || a.number - b.number)
+    .filter((place, n, all) => !all.slice(0, n).some((outer) => place.end <= outer.end));
+  for (const place of outermost) {
+    const within = places.filter(
+      (other) => other !== place && place.start <= other.start && other.end <= place.end,
     );
+    text +=
+      source.slice(position, place.start) + either(place, plant(source, within, place.start, place.end));
+    position = place.end;
+  }
+  return text + source.slice(position, end);
+}
+
+function either({ kind, number, wrong }: Place, right: string): string {
+  const condition = `isPlanted(${number})`;
+  if (kind === 'expression') return `(${condition} ? (${wrong}) : (${right}))`;
+  if (kind === 'decorator')
+    return `@(${condition} ? ${wrong.slice(1) || '() => undefined'} : ${right.slice(1)})`;
+  if (kind === 'statement') return `if (${condition}) { ${wrong} } else { ${right} }`;
+  return `{ if (${condition}) ${wrong} else ${right} }`;
+}
+
+function kindOf(node: ts.Node): Place['kind'] | undefined {
+  if (ts.isDecorator(node)) return 'decorator';
+  if (ts.isBlock(node)) return 'block';
+  const isDeclaration = ts.isVariableStatement(node) || ts.isFunctionDeclaration(node);
+  if (ts.isStatement(node) && !isDeclaration && !ts.isClassDeclaration(node)) {
+    const { parent } = node;
+    if (ts.isBlock(parent) || ts.isIfStatement(parent) || ts.isCaseClause(parent)) return 'statement';
+  }
+  return isValue(node) ? 'expression' : undefined;
+}
+
+const ASSIGNMENTS = [ts.SyntaxKind.FirstAssignment, ts.SyntaxKind.LastAssignment] as const;
+
+/** Whether the node is an expression that another one may replace. */
+function isValue(node: ts.Node): boolean {
+  const { parent } = node;
+  if (!parent || !ts.isExpression(node) || ts.isSpreadElement(node)) return false;
+  if (ts.isBinaryExpression(parent)) {
+    const operator = parent.operatorToken.kind;
+    return node === parent.right || operator < ASSIGNMENTS[0] || operator > ASSIGNMENTS[1];
+  }
+  if (ts.isCallExpression(parent) || ts.isNewExpression(parent))
+    return node !== parent.expression && !ts.isDecorator(parent);
+  if (ts.isPropertyAssignment(parent) || ts.isVariableDeclaration(parent) || ts.isPropertyDeclaration(parent))
+    return node === parent.initializer;
+  if (ts.isParameter(parent)) return node === parent.initializer;
+  if (ts.isArrowFunction(parent)) return node === parent.body;
+  if (ts.isPrefixUnaryExpression(parent))
+    return ![ts.SyntaxKind.PlusPlusToken, ts.SyntaxKind.MinusMinusToken].includes(parent.operator);
+  return (
+    ts.isReturnStatement(parent) ||
+    ts.isThrowStatement(parent) ||
+    ts.isConditionalExpression(parent) ||
+    ts.isParenthesizedExpression(parent) ||
+    ts.isAwaitExpression(parent) ||
+    ts.isTemplateSpan(parent) ||
+    ts.isIfStatement(parent) ||
+    ts.isWhileStatement(parent) ||
+    ts.isArrayLiteralExpression(parent) ||
+    ts.isSpreadElement(parent) ||
+    ts.isSpreadAssignment(parent) ||
+    ts.isYieldExpression(parent) ||
+    (ts.isForOfStatement(parent) && node === parent.expression)
+  );
+}
+
+/** Whether the node runs after its module was loaded: in a function, or in a field of an instance. */
+function isInFunction(node: ts.Node): boolean {
+  for (let each = node; each.parent; each = each.parent) {
+    if (ts.isDecorator(each)) return false;
+    const { parent } = each;
+    if (ts.isFunctionLike(parent) && 'body' in parent && parent.body === each) return true;
+    const isStaticField =
+      ts.isPropertyDeclaration(parent) &&
+      parent.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword);
+    if (ts.isPropertyDeclaration(parent) && parent.initializer === each && !isStaticField) return true;
+  }
+  return false;
 }

@@ -1,123 +1,172 @@
 /**
- * `npm run test:mutants`: plants faults in the sources of a copy of the project, one at a time, and runs the tests that
- * reach the place of each on SQLite, until one fails: at most twenty test files, and those with a word of its name. Each
- * fault that survives shows a test that is missing, or is listed in survivors.json: `equivalent` with a sentence that
- * says why nobody can notice it, `noticedElsewhere` with the check that fails, or with the test that fails: in another
- * process, on PostgreSQL, or in a file that the run did not choose.
+ * `npm run test:mutants`: plants the faults of test/faults.json in a copy of the project, all of them at once and each
+ * behind a flag, and runs the test file that notices each. For a fault without one, or whose test passes, it runs the
+ * test files that reach its place until one fails, and writes its name into test/faults.json.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseCommandLine, rejectUsage } from '../../src/commands/support/command-line.ts';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { CopyOfProject } from '../support/copy-of-project.ts';
-import { choose, type Fault, faultsIn, plant } from './plant.ts';
+import { filesWith, readFaults, readSources, writeFaults } from './faults.ts';
+import { type Place, placeOf, plant } from './plant.ts';
 import type { Job, Outcome } from './worker.ts';
 
-const ROOMS = [
-  'posts',
-  'users',
-  'orders',
-  'platform/idempotency',
-  'platform/changes',
-  'webhooks',
-  'accounts',
-  'auth',
-  'platform/database',
-  'platform/http',
-];
-/** Of earlier runs. A fault is tried again when its file has changed before it, or with `--again`. */
-const RESULTS = 'node_modules/.cache/mutants.json';
-/** How many faults are planted in each room. What the tests reach of all of them shows what each test is about. */
-const FAULTS = 45;
+/** Which faults each test file has reached, and its seconds: kept, because all tests run for it. */
+const REACHED = 'node_modules/.cache/faults-reached.json';
 /** How many faults a process tries: one that leaves something behind spoils the others at most. */
 const BATCH = 20;
-/** How many test files try a fault: those most about its source file for their time, and those most about it. */
-const QUICK = 12;
-const THOROUGH = 8;
+/**
+ * How many test files are tried for a fault: those with a word of its source file in their name, those most about it for
+ * their time, and those most about it.
+ */
+const NAMED = 6;
+const QUICK = 5;
+const THOROUGH = 3;
 /** Processes that try faults side by side, because tests often wait; more of them make tests fail on two cores. */
 const WORKERS = [0, 1, 2];
 /** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
 const HANGS = 180_000;
 
-interface Result {
-  readonly caught: boolean;
-  readonly by: string;
-}
-
 const { values } = parseCommandLine(
-  `Usage: npm run test:mutants [-- --faults ${FAULTS} --rooms NAMES --again]
+  `Usage: npm run test:mutants [-- --only TEXT --new]
 
-  --faults  tries this many of each room (${FAULTS})
-  --rooms   only of these, separated by commas: ${ROOMS.join(', ')}
-  --again   tries again what survived in an earlier run, unless it is listed`,
-  {
-    options: {
-      faults: { type: 'string', default: String(FAULTS) },
-      rooms: { type: 'string', default: ROOMS.join() },
-      again: { type: 'boolean', default: false },
-    },
-  },
+  --only  only faults whose promise contains this, such as '§5 '
+  --new   only faults that name no test yet`,
+  { options: { only: { type: 'string', default: '' }, new: { type: 'boolean', default: false } } },
 );
-const rooms = values.rooms.split(',');
-if (!rooms.every((room) => ROOMS.includes(room))) rejectUsage(`--rooms must be some of ${ROOMS.join(', ')}`);
-const byRoom = new Map(
-  ROOMS.map((room) => {
-    const files = globSync(`src/${room}/**/*.ts`, { exclude: ['**/*.spec.ts', '**/migrations/**'] });
-    const all = files.flatMap((file) => faultsIn(file, readFileSync(file, 'utf8')));
-    return [room, choose(all, FAULTS)];
-  }),
-);
-/** All that are planted. */
-const faults = [...byRoom.values()].flat();
-/** The first of each room come before the second of any: a run that is stopped has tried all rooms. */
-const asked = Array.from({ length: Number(values.faults) }, (_, n) =>
-  rooms.flatMap((room) => byRoom.get(room)![n] ?? []),
-).flat();
-const {
-  equivalent,
-  noticedElsewhere,
-}: Record<'equivalent' | 'noticedElsewhere', Record<string, string>> = JSON.parse(
-  readFileSync('test/mutants/survivors.json', 'utf8'),
-);
-const results = new Map<string, Result>(existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
-const isListed = ({ key }: Fault) => key in equivalent || key in noticedElsewhere;
-const isOpen = (fault: Fault) =>
-  !results.has(fault.key) || (values.again && !results.get(fault.key)!.caught && !isListed(fault));
-const open = asked.filter((fault) => isOpen(fault));
-/** Each gets a process of its own. */
-const doubtful = new Set<Fault>();
-
+const sources = readSources();
+const faults = readFaults();
+const places = faults.map((fault, number) => {
+  const [file] = filesWith(fault, sources);
+  return { file: file!, ...placeOf(sources.get(file!)!, fault, number) };
+});
 const copy = CopyOfProject.untilExit();
 symlinkSync(resolve('dist'), join(copy.folder, 'dist'));
-process.once('SIGINT', end);
-const numbers = new Map(faults.map((fault, n) => [fault, n]));
-for (const [file, own] of Map.groupBy(faults, (fault) => fault.file))
-  copy.write(file, plant(readFileSync(file, 'utf8'), own, numbers));
+for (const [file, own] of Map.groupBy(places, (place) => place.file))
+  copy.write(file, plant(sources.get(file)!, own));
 
+const asked = places.filter(({ number }) => {
+  const { breaks, noticedBy, equivalent } = faults[number]!;
+  return breaks.includes(values.only) && !equivalent && !(values.new && noticedBy !== undefined);
+});
+const caught = new Set<number>();
+const named = asked.filter(({ number }) => faults[number]!.noticedBy !== undefined);
+await tryAll(named, ({ number }) => [faults[number]!.noticedBy!]);
+const open = asked.filter(({ number }) => !caught.has(number));
 if (open.length > 0) {
-  console.log(`${open.length} faults to plant; first, all tests run without one`);
+  console.log(`${open.length} faults are not noticed by a test that they name; other tests are tried`);
   const reaching = await findTests();
-  const queue = [...open];
+  for (const store of ['SQLite', 'PostgreSQL'] as const) {
+    await tryAll(
+      open.filter(({ number }) => !caught.has(number)),
+      reaching,
+      store,
+    );
+  }
+}
+const survivors = asked.filter(({ number }) => !caught.has(number));
+for (const { file, number } of survivors)
+  console.log(`${faults[number]!.breaks}\n  ${file}: ${faults[number]!.text}`);
+console.log(`${asked.length} faults: ${caught.size} noticed, ${survivors.length} not`);
+process.exit(survivors.length > 0 ? 1 : 0);
+
+interface Located extends Place {
+  readonly file: string;
+}
+
+/** Tries faults, several processes side by side. What is decided when modules are loaded needs a process of its own. */
+async function tryAll(
+  asking: readonly Located[],
+  testsOf: (place: Located) => string[],
+  store?: Job['store'],
+): Promise<void> {
+  const queue = [...asking];
+  /** Tried in a process that was spoiled, or whose place was not reached after its module was loaded. */
+  const alone = new Set<number>();
+  let done = 0;
+  const take = (): Located[] => {
+    const own = queue.slice(0, BATCH).findIndex(({ isStatic, number }) => isStatic || alone.has(number));
+    return queue.splice(0, own === -1 ? BATCH : own || 1);
+  };
   await Promise.all(
     WORKERS.map(async () => {
-      for (let batch = take(queue); batch.length > 0; batch = take(queue)) {
-        const undecided = await tryBatch(batch, reaching);
-        queue.unshift(...undecided);
-        progress('faults', open.filter(({ key }) => results.has(key)).length, open.length);
+      for (let batch = take(); batch.length > 0; batch = take()) {
+        const again = await tryBatch(batch, testsOf, store);
+        for (const { number } of again.alone) alone.add(number);
+        queue.unshift(...again.alone, ...again.rest);
+        done += batch.length - again.alone.length - again.rest.length;
+        progress('faults', done, asking.length);
       }
     }),
   );
 }
-end();
 
-/** @returns the test files that try each fault */
-async function findTests(): Promise<(fault: Fault) => string[]> {
+/** @returns what needs a process of its own, and what follows a fault that did not end */
+async function tryBatch(
+  batch: readonly Located[],
+  testsOf: (place: Located) => string[],
+  store: Job['store'],
+): Promise<{ alone: Located[]; rest: Located[] }> {
+  const jobs = batch.map((place) => ({ fault: place.number, files: testsOf(place), store }));
+  const tried: number[] = [];
+  const alone: Located[] = [];
+  const isAlone = batch.length === 1;
+  const last = await work(jobs, ({ job, failed, reached }) => {
+    const place = batch[tried.length];
+    if (job.fault === undefined) {
+      // The last file fails without a fault, too: it does not show which of them it has noticed.
+      if (failed !== undefined && !isAlone) {
+        alone.push(...batch.filter(({ number }) => caught.has(number)));
+        for (const { number } of batch) caught.delete(number);
+      }
+      return;
+    }
+    tried.push(job.fault);
+    if (failed !== undefined) notice(job.fault, failed);
+    else if (!isAlone && !reached.includes(job.fault)) alone.push(place!);
+  });
+  const hanging = batch[tried.length];
+  if (hanging && last !== undefined) notice(hanging.number, last);
+  return { alone, rest: batch.slice(tried.length + 1) };
+}
+
+function notice(number: number, file: string): void {
+  caught.add(number);
+  faults[number]!.noticedBy = file;
+  // A run that is stopped keeps what it has found.
+  writeFaults(faults);
+}
+
+/** @returns the test files that try a fault */
+async function findTests(): Promise<(place: Located) => string[]> {
+  const outcomes = existsSync(REACHED)
+    ? (JSON.parse(readFileSync(REACHED, 'utf8')) as { file: string; seconds: number; sources: string[] }[])
+    : await recordReached();
+  return ({ file }) => {
+    const words = new Set(wordsOf(file));
+    const able = outcomes
+      .filter(({ sources: reached }) => reached.includes(file))
+      .map((outcome) => ({ ...outcome, share: 1 / outcome.sources.length }))
+      .toSorted((a, b) => b.share / b.seconds - a.share / a.seconds);
+    const isNamed = ({ file: test }: { file: string }) => wordsOf(test).some((word) => words.has(word));
+    const chosen = [
+      ...able.filter(isNamed).slice(0, NAMED),
+      ...able.slice(0, QUICK),
+      ...able.toSorted((a, b) => b.share - a.share).slice(0, THOROUGH),
+    ];
+    return [...new Set(chosen.map((each) => each.file))];
+  };
+}
+
+/** Runs all tests without a fault. */
+async function recordReached() {
   const files = globSync('{src,test}/**/*.{spec,e2e-spec}.ts', {
-    exclude: ['test/{extra,recipes,system}/**', 'test/jest/**', 'test/mutants/**'],
+    exclude: ['test/{extra,recipes,system,mutants}/**', 'test/jest/**'],
   });
   const outcomes: Outcome[] = [];
-  const jobs = files.map((file) => ({ files: [file] }));
+  const jobs = files.map((file) => ({ files: [file], store: 'SQLite' as const }));
   await Promise.all(
     WORKERS.map((n) =>
       work(
@@ -130,25 +179,14 @@ async function findTests(): Promise<(fault: Fault) => string[]> {
   const names = new Set(usable.map(({ job }) => job.files[0]!));
   const broken = files.filter((file) => !names.has(file));
   if (broken.length > 0) console.log(`Left out, because they fail without a fault: ${broken.join(', ')}`);
-  return (fault) => {
-    // Nobody reaches a guard; the tests of its folder may notice that it is gone.
-    const isNear = fault.isStatic
-      ? (n: number) => dirname(faults[n]!.file) === dirname(fault.file)
-      : (n: number) => faults[n]!.file === fault.file;
-    const isReached = fault.isStatic ? isNear : (n: number) => n === numbers.get(fault);
-    const able = usable
-      .filter(({ reached }) => reached.some(isReached))
-      .map(({ job, seconds, reached }) => ({
-        file: job.files[0]!,
-        seconds,
-        share: reached.filter(isNear).length / reached.length,
-      }));
-    const quick = able.toSorted((a, b) => b.share / b.seconds - a.share / a.seconds).slice(0, QUICK);
-    const thorough = able.toSorted((a, b) => b.share - a.share).slice(0, THOROUGH);
-    const words = new Set(wordsOf(fault.file));
-    const named = able.filter(({ file }) => wordsOf(file).some((word) => words.has(word)));
-    return [...new Set([...quick, ...named, ...thorough].map(({ file }) => file))];
-  };
+  const record = usable.map(({ job, seconds, reached }) => ({
+    file: job.files[0]!,
+    seconds,
+    sources: [...new Set(reached.map((number) => places[number]!.file))],
+  }));
+  mkdirSync(dirname(REACHED), { recursive: true });
+  writeFileSync(REACHED, JSON.stringify(record));
+  return record;
 }
 
 /** The words of the name of a file and of its folder, without the endings of plurals. */
@@ -157,49 +195,19 @@ function wordsOf(file: string): string[] {
   return names.flatMap((name) => name.replace(/\..*/, '').split('-')).map((word) => word.replace(/s$/, ''));
 }
 
-/** Takes the next faults that one process can try. What is decided when modules are loaded needs its own. */
-function take(queue: Fault[]): Fault[] {
-  const own = queue.slice(0, BATCH).findIndex((fault) => fault.isStatic || doubtful.has(fault));
-  return queue.splice(0, own === -1 ? BATCH : own || 1);
-}
-
-/** @returns what comes again: what follows a fault that did not end, and what was tried in a process that was spoiled */
-async function tryBatch(batch: readonly Fault[], reaching: (fault: Fault) => string[]): Promise<Fault[]> {
-  let tried = 0;
-  const again: Fault[] = [];
-  const jobs = batch.map((fault) => ({ fault: numbers.get(fault)!, files: reaching(fault) }));
-  await work(jobs, ({ job, failed }) => {
-    if (job.fault !== undefined) {
-      tried++;
-      record(faults[job.fault]!, {
-        caught: failed !== undefined,
-        by: failed ?? `${job.files.length} files`,
-      });
-    } else if (failed !== undefined && batch.length > 1) {
-      again.push(...batch.slice(0, tried).filter(({ key }) => results.get(key)!.caught));
-    }
-  });
-  const hanging = batch[tried];
-  if (hanging) record(hanging, { caught: true, by: 'no end' });
-  for (const fault of again) {
-    results.delete(fault.key);
-    doubtful.add(fault);
-  }
-  return [...batch.slice(tried + 1), ...again];
-}
-
-function record({ key }: Fault, result: Result): void {
-  results.set(key, result);
-  mkdirSync(dirname(RESULTS), { recursive: true });
-  writeFileSync(RESULTS, JSON.stringify([...results]));
-}
-
-/** Runs jobs in a process of their own, until the first that does not end. */
-async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void): Promise<void> {
-  if (jobs.length === 0) return;
+/** Runs jobs in a process of their own, until the first that does not end. @returns the last file that it ran */
+async function work(
+  jobs: readonly Job[],
+  onOutcome: (outcome: Outcome) => void,
+): Promise<string | undefined> {
+  if (jobs.length === 0) return undefined;
+  const [first] = jobs;
   const worker: ChildProcess = fork(join(copy.folder, 'test/mutants/worker.ts'), {
     execArgv: ['--no-warnings'],
-    env: { ...process.env, ...(jobs[0]!.fault !== undefined && { MUTANT: String(jobs[0]!.fault) }) },
+    env: {
+      ...process.env,
+      ...(jobs.length === 1 && first!.fault !== undefined && { MUTANT: String(first!.fault) }),
+    },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // A group of its own, which ends with all that it has started.
     detached: true,
@@ -211,16 +219,19 @@ async function work(jobs: readonly Job[], onOutcome: (outcome: Outcome) => void)
     clearTimeout(timer);
     timer = setTimeout(kill, HANGS);
   };
-  worker.on('message', (message: 'ready' | 'alive' | Outcome) => {
+  let last: string | undefined;
+  worker.on('message', (message: 'ready' | { file: string } | Outcome) => {
     restart();
     if (message === 'ready') worker.send(jobs);
-    else if (message !== 'alive') onOutcome(message);
+    else if ('file' in message) last = message.file;
+    else onOutcome(message);
   });
   restart();
   await once(worker, 'exit');
   clearTimeout(timer);
   process.off('exit', kill);
   kill();
+  return last;
 }
 
 function killGroup(pid: number): void {
@@ -232,22 +243,5 @@ function killGroup(pid: number): void {
 }
 
 function progress(what: string, done: number, all: number): void {
-  if (process.stdout.isTTY || done % 20 === 0 || done === all) console.log(`${done} of ${all} ${what}`);
-}
-
-/** Reports what was tried until now. */
-function end(): never {
-  const tried = asked.filter(({ key }) => results.has(key));
-  const survived = tried.filter(({ key }) => !results.get(key)!.caught);
-  const missed = survived.filter((fault) => !isListed(fault));
-  for (const { file, line, kind, key } of missed)
-    console.log(`${file}:${line} ${kind} (${key}): ${results.get(key)!.by}`);
-  const equivalents = survived.filter(({ key }) => key in equivalent).length;
-  const caught = tried.length - equivalents - missed.length;
-  console.log(
-    `${tried.length} of ${asked.length} faults: ${caught} caught, ${missed.length} survived, ${equivalents} equivalent`,
-  );
-  const share = (100 * caught) / (tried.length - equivalents);
-  console.log(`${share.toFixed(1)} % of those that are no equivalents are caught`);
-  process.exit(0);
+  if (process.stdout.isTTY || done % 10 === 0 || done === all) console.log(`${done} of ${all} ${what}`);
 }

@@ -10,6 +10,8 @@ export interface Job {
   /** The number of the fault; none is planted without it. */
   readonly fault?: number;
   readonly files: readonly string[];
+  /** Runs only the tests on this database, and those on neither. */
+  readonly store?: 'SQLite' | 'PostgreSQL' | undefined;
 }
 
 export interface Outcome {
@@ -59,9 +61,8 @@ async function tryOne(job: Job): Promise<string | undefined> {
   const start = performance.now();
   let failed: string | undefined;
   for (const file of job.files) {
-    const isPassed = await passes(file);
-    process.send!('alive');
-    if (isPassed) continue;
+    process.send!({ file });
+    if (await passes(file, job.store)) continue;
     failed = file;
     break;
   }
@@ -70,8 +71,9 @@ async function tryOne(job: Job): Promise<string | undefined> {
   return failed;
 }
 
-/** Whether all tests of a file pass on SQLite. */
-async function passes(file: string): Promise<boolean> {
+/** Whether all tests of a file pass. */
+async function passes(file: string, store: Job['store']): Promise<boolean> {
+  const other = store && { SQLite: 'PostgreSQL', PostgreSQL: 'SQLite' }[store];
   const argv = {
     _: [file],
     $0: 'jest',
@@ -80,7 +82,7 @@ async function passes(file: string): Promise<boolean> {
     runTestsByPath: true,
     reporters: [],
     silent: true,
-    testNamePattern: '^(?!.*PostgreSQL)',
+    ...(other && { testNamePattern: `^(?!.*${other})` }),
   };
   const { results } = await runCLI(argv, ['.']);
   return results.success;
