@@ -177,6 +177,15 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(reply.headers.get('content-type')).toBe('text/event-stream');
   });
 
+  it('gives the place of a refused stream and of a HEAD back', async () => {
+    for (let n = 0; n < 60; n++) {
+      expect((await fetch(`${url}?last_event_id=x`)).status).toBe(400);
+      expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+    }
+
+    await follow();
+  });
+
   it('rejects the 51st stream of a client, until one is closed', async () => {
     for (const client of open) client.close();
     const clients: EventClient[] = [];

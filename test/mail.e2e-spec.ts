@@ -188,6 +188,29 @@ describe.each(STORES)('mails on %s', (store) => {
     expect(mails.to('late@example.com')).toHaveLength(1);
   });
 
+  it('that wait are replaced by a newer one of their kind alone', async () => {
+    mails.behaviour = 'rejects';
+    const email = 'waiting@example.com';
+    const headers = await api.accounts.logInNew(email);
+    await api.accounts.admin().verifyEmail(email);
+    const passwords = { old_password: PASSWORD, new_password: 'another password' };
+    expect(await api.post('/auth/change-password/', passwords, headers)).toHaveStatus(200);
+    for (const [n, moved] of [0, 61_000].entries()) {
+      api.moveClock(moved);
+      const change = { new_email: `next${n}@example.com`, password: passwords.new_password };
+      expect(await api.post('/auth/email/change/', change, headers)).toHaveStatus(202);
+    }
+
+    const rows = await api.rows.all<{ data: string }>("SELECT data FROM mails WHERE owner LIKE 'account %'");
+    const waitingMails = rows.map(({ data }) => data).join();
+    expect(waitingMails).toContain('password-changed');
+    expect(waitingMails).toContain('next1@example.com');
+    expect(waitingMails).not.toContain('next0@example.com');
+    mails.behaviour = 'accepts';
+    api.moveClock(HOUR);
+    await api.app.get(MailSender).poll();
+  });
+
   it('are recorded without a token', async () => {
     mails.behaviour = 'rejects';
     await api.accounts.register('secret@example.com');

@@ -107,7 +107,9 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
   });
 
   it('have their last login, logins, second factor and passkeys', async () => {
+    const { id: former } = await api.accounts.register('before-details@example.com');
     const { id } = await api.accounts.register('details@example.com');
+    const { id: later } = await api.accounts.register('after-details@example.com');
     const nothing = { last_login_at: null, logins: 0, totp: false, passkeys: 0 };
     const me = { id, email: 'details@example.com', role: 'user', is_active: true };
     expect(await read(id)).toMatchObject({ ...me, ...nothing });
@@ -123,6 +125,7 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
     const details = await read(id);
     expect(details).toMatchObject({ logins: 1, totp: true, passkeys: 1 });
     expect(Date.parse(details.last_login_at)).toBeGreaterThan(before);
+    for (const other of [former, later]) expect(await read(other)).toMatchObject(nothing);
     expect(Object.keys(details)).toEqual([
       ...Object.keys((await api.get('/auth/me/', headers)).body),
       ...Object.keys(nothing),

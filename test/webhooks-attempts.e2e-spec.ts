@@ -5,6 +5,7 @@ import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { Receiver, respond } from './support/receiver.js';
 import { STORES } from './support/stores.js';
+import { freePort } from './support/free-port.js';
 import { until } from './support/until.js';
 import { type TestWebhook, Webhooks } from './support/webhooks.js';
 
@@ -180,6 +181,14 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     expect(ended).toEqual([stalled.path]);
     receiver.behaviour = respond(204);
     await webhooks.untilStatus(stalled, 'delivered', 1);
+  });
+
+  it('to a receiver that cannot be reached name no address that its host has', async () => {
+    const webhook = await webhooks.create({ url: `http://localhost:${await freePort()}/` });
+    await api.samples.create();
+
+    const { error } = await webhooks.untilError(webhook);
+    expect(error).toBe('The receiver cannot be reached (ECONNREFUSED)');
   });
 
   it('without a response do not delay others', async () => {
