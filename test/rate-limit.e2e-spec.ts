@@ -11,8 +11,7 @@ import { until } from './support/until.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 /** Without the HEAD, which counts, too. */
-const ask = (api: TestApi, address: string, url = '/v1/samples') =>
-  api.send({ method: 'GET', url, headers: from(address) });
+const ask = (api: TestApi, address: string, url = '/v1/samples') => api.getOnly(url, from(address));
 
 /** The headers of a limit of three requests in two seconds. */
 const rest = (left: number) => ({

@@ -218,7 +218,7 @@ describe.each(STORES)('exceptions as in the Nest documentation, on %s', (store) 
 
   it('say once in the log what a client does not get, over REST and GraphQL', async () => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const { status, body } = await api.get('/v1/leashes/more');
+    const { status, body } = await api.getOnly('/v1/leashes/more');
     expect([status, body]).toEqual([
       400,
       { error: { code: 'MALFORMED_REQUEST', message: 'Wrong', details: [FIELD] } },

@@ -318,22 +318,25 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
 
   it('accepts a signed request wherever an account is required, over REST and GraphQL', async () => {
     const path = '/v1/profile/global';
-    expect((await api.get(path, signed('GET', path))).body).toEqual({ email: 'ada@example.com', same: true });
-    expect((await api.get('/auth/me/', signed('GET', '/auth/me/'))).body).toMatchObject({
+    expect((await api.getOnly(path, signed('GET', path))).body).toEqual({
+      email: 'ada@example.com',
+      same: true,
+    });
+    expect((await api.getOnly('/auth/me/', signed('GET', '/auth/me/'))).body).toMatchObject({
       email: 'ada@example.com',
     });
     const query = '{ whoAmIByTheGlobalGuard }';
     expect((await api.graphql(query, {}, signed('POST', '/graphql'))).body).toEqual({
       data: { whoAmIByTheGlobalGuard: 'ada@example.com' },
     });
-    expect(await api.get(path, signed('GET', path, 'another secret'))).toBeError('TOKEN_NOT_VALID');
-    expect(await api.get(path, signed('GET', '/another/path'))).toBeError('TOKEN_NOT_VALID');
-    expect(await api.get(path, { 'x-partner': 'ada' })).toBeError('UNAUTHENTICATED');
+    expect(await api.getOnly(path, signed('GET', path, 'another secret'))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.getOnly(path, signed('GET', '/another/path'))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.getOnly(path, { 'x-partner': 'ada' })).toBeError('UNAUTHENTICATED');
     const { body } = await api.graphql(query, {}, signed('POST', '/graphql', 'another secret'));
     expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
     // A signature is not an access token.
     const guarded = '/v1/profile/guarded';
-    expect(await api.get(guarded, signed('GET', guarded))).toBeError('UNAUTHENTICATED');
+    expect(await api.getOnly(guarded, signed('GET', guarded))).toBeError('UNAUTHENTICATED');
   });
 
   it('accepts a signed request for writes that require an account', async () => {

@@ -22,7 +22,7 @@ describe.each(STORES)('statistics on %s', (store) => {
   });
 
   it('of staff are limited to two requests per minute', async () => {
-    const get = () => api.send({ method: 'GET', url: '/v1/statistics/staff' });
+    const get = () => api.getOnly('/v1/statistics/staff');
     for (const _ of [1, 2]) expect(await get()).toHaveStatus(200);
 
     expect(await get()).toBeError('RATE_LIMITED');
