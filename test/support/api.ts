@@ -254,7 +254,7 @@ const IS_LOGIN = /^\/auth\/social\//;
 
 /** Headers that differ from response to response. */
 const VARYING =
-  /^(x-request-id|date|set-cookie|ratelimit-.*|retry-after|connection|content-length|transfer-encoding)$/;
+  /^(x-request-id|date|set-cookie|(x-)?ratelimit-.*|retry-after|connection|content-length|transfer-encoding)$/;
 
 const comparable = ({ status, headers }: Reply): string =>
   JSON.stringify([
