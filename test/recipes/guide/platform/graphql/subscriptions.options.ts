@@ -97,7 +97,9 @@ export class SubscriptionsOptions extends GraphqlOptions implements OnModuleInit
     const server = this.adapter.httpAdapter?.getHttpServer() as Server & ServerOptions;
     if (server)
       server.shouldUpgradeCallback = ({ headers, url = '' }) =>
-        headers.upgrade?.toLowerCase() === 'websocket' && PATH.test(url);
+        headers.upgrade?.toLowerCase() === 'websocket' &&
+        // The adapter of a gateway listens, too.
+        (PATH.test(url) || server.listenerCount('upgrade') > 1);
   }
 
   /** Runs before the HTTP server is closed, which waits for all connections. */
