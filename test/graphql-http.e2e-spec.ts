@@ -216,6 +216,13 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       },
     );
 
+    it('rejects a subscription as an error of the client', async () => {
+      for (const accept of ['application/json', MODERN]) {
+        const { body } = await api.post('/graphql', { query: 'subscription { events { id } }' }, { accept });
+        expect(body.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+      }
+    });
+
     it('supports no other method', async () => {
       const reply = await api.put('/graphql', {});
 

@@ -23,7 +23,11 @@ const RESOLUTION = 60_000;
 export const TOO_MANY_KEYS = `An account has at most ${MAX_KEYS} API keys; delete one first`;
 export const NO_SUCH_KEY = 'Your account has no API key with this id';
 
-/** Ends a statement about keys that count, wherever they do: not expired, and of active accounts. @param condition chooses keys */
+/**
+ * Ends a statement about keys that count, wherever they do: not expired, and of active accounts.
+ *
+ * @param condition chooses keys
+ */
 const ofValid = (condition: string): string =>
   `FROM accounts JOIN (
      SELECT account_id, id AS "keyId", scope, last_used_at AS "lastUsedAt" FROM api_keys

@@ -37,6 +37,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
       passReqToCallback: true,
       jwtFromRequest: bearerToken,
       secretOrKeyProvider: (request: FastifyRequest, token: string, done: KeyCallback) => {
+        // A request that a module makes itself, such as for a WebSocket, has no server.
         (request.server?.jwtStrategy ?? own.strategy!).giveKey(token, done);
       },
     });

@@ -30,6 +30,9 @@ const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 export class AccessGuard implements CanActivate {
   private readonly logger = new Logger(AccessGuard.name);
 
+  /** Handlers that were called without a request: each is in the log once, whatever its clients send. */
+  private readonly closed = new Set<Function>();
+
   /** The access of each handler, read from its decorators once. */
   private readonly accesses = new Map<Type, Map<Function, Access | undefined>>();
 
@@ -65,7 +68,10 @@ export class AccessGuard implements CanActivate {
   }
 
   private close(context: ExecutionContext): false {
-    this.logger.warn(`${context.getClass().name}.${context.getHandler().name} ${NO_REQUEST}`);
+    const handler = context.getHandler();
+    if (!this.closed.has(handler))
+      this.logger.warn(`${context.getClass().name}.${handler.name} ${NO_REQUEST}`);
+    this.closed.add(handler);
     return false;
   }
 

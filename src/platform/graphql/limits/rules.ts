@@ -11,9 +11,7 @@ import {
 import type { GraphqlLimits } from '../../config/config.js';
 import { tooComplex, tooNested } from './too-complex.js';
 
-/**
- * Rejects introspection. Apollo's own rule names an option of its own, which is no setting of this service.
- */
+/** Rejects introspection. Apollo's own rule names an option of its own, which is no setting of this service. */
 export const noIntrospectionRule: ValidationRule = (context) => ({
   Field: (node) => {
     const { value: name } = node.name;

@@ -13,7 +13,7 @@ const INTERVAL = 50;
 
 /**
  * A server that closes without resetting requests: Node closes idle connections at once, while their clients may be sending
- * a request, and on a busy process without reading what has arrived.
+ * a request, and on a busy process without reading what has arrived. What is no HTTP gets Node's own response.
  */
 export class GuardedServer extends Server {
   private readonly connected = new Set<Socket>();
@@ -42,13 +42,17 @@ export class GuardedServer extends Server {
 
   override emit(event: string, ...values: unknown[]): boolean {
     if (event === 'request') this.arrived.requests++;
-    // Node has no error listener on this socket: an error of a disconnected client would end the process.
-    if (event === 'upgrade') (values[1] as Socket).on('error', () => undefined);
-    if (event !== 'clientError') return super.emit(event, ...values);
-    // Browsers open connections in advance: they would take a 408 as the response to their first request.
     const socket = values[1] as Socket;
+    // Node has no error listener on this socket: an error of a disconnected client would end the process.
+    if (event === 'upgrade') socket.on('error', () => undefined);
+    if (event === 'clientError') return this.leaveToNode(socket);
+    return super.emit(event, ...values);
+  }
+
+  /** Keeps an error of the parser from Fastify, whose listener writes into responses that have begun. @returns false */
+  private leaveToNode(socket: Socket): false {
+    // Browsers open connections in advance: they would take a 408 as the response to their first request.
     if (socket.bytesRead === 0) socket.destroy();
-    // Node responds itself then. Fastify's listener would write into a response that has begun.
     return false;
   }
 

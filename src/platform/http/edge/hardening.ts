@@ -11,7 +11,10 @@ import { ambiguityOf } from './ambiguous-request.js';
 /** What Node.js itself would respond to, and what is known of the proxies in front. */
 export const hardening = fastifyPlugin<{ config: Config }>(
   (fastify, { config }, done) => {
-    handleOddRequests(fastify);
+    // Node would refuse expectations other than 100-continue, which may be ignored (RFC 9110, section 10.1.1).
+    fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      fastify.server.emit('request', request, response);
+    });
     if (config.trustedProxies.length > 0) {
       // Before any step reads the address of the client.
       fastify.addHook('onRequest', ({ raw }, _reply, next) => {
@@ -24,14 +27,6 @@ export const hardening = fastifyPlugin<{ config: Config }>(
   },
   { name: 'hardening' },
 );
-
-/** Handles what Node would respond to itself. */
-function handleOddRequests({ server }: FastifyInstance): void {
-  // Expectations other than 100-continue may be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    server.emit('request', request, response);
-  });
-}
 
 /**
  * Warns once, in production, about an `X-Forwarded-For` that does not count. If a proxy sends it, all its clients share
