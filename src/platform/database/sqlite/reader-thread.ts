@@ -5,8 +5,8 @@ import { workerData } from 'node:worker_threads';
 export interface Reading {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string | number | null>>;
-  /** Milliseconds since the epoch. */
-  readonly deadline: number;
+  /** How long it may read, in milliseconds. The start of a thread does not count. */
+  readonly timeout: number;
 }
 
 /** Errors lose their code when they are sent between threads. */
@@ -25,20 +25,14 @@ let rows = 0;
 
 // A statement cannot be interrupted from outside; a function that throws stops it.
 database.function('within_deadline', { deterministic: false }, () => {
-  if (++rows % ROWS_PER_CHECK === 0) checkDeadline();
-  return 1;
+  if (++rows % ROWS_PER_CHECK > 0 || Date.now() < deadline) return 1;
+  throw Object.assign(new Error('The search took too long'), { code: 'READ_TIMEOUT' });
 });
 
-function checkDeadline(): void {
-  if (Date.now() < deadline) return;
-  throw Object.assign(new Error('The search took too long'), { code: 'READ_TIMEOUT' });
-}
-
 /** Called by the pool. */
-export default function read({ sql, parameters, deadline: until }: Reading): ReadingResult {
-  deadline = until;
+export default function read({ sql, parameters, timeout }: Reading): ReadingResult {
+  deadline = Date.now() + timeout;
   try {
-    checkDeadline();
     let statement = statements.get(sql);
     if (!statement) statements.set(sql, (statement = database.prepare(sql)));
     return { rows: statement.all(parameters) };

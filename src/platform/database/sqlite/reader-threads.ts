@@ -4,8 +4,8 @@ import type { Parameters } from '../statement.js';
 import { ThreadPool } from '../thread-pool.js';
 import type { Reading, ReadingResult } from './reader-thread.js';
 
-/** Milliseconds. */
-const DEADLINE = 8000;
+/** How long a statement may read, in milliseconds. */
+const TIMEOUT = 8000;
 
 /** One core stays free for other requests. */
 export const THREADS = Math.max(1, availableParallelism() - 1);
@@ -27,14 +27,10 @@ export class ReaderThreads {
     });
   }
 
-  /**
-   * @throws Error `READ_TIMEOUT` after the deadline, and as {@link ThreadPool.run}
-   */
+  /** @throws Error `READ_TIMEOUT` when it reads for too long, and as {@link ThreadPool.run} */
   async all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     this.running++;
-    const result = await this.pool
-      .run({ sql, parameters, deadline: Date.now() + DEADLINE })
-      .finally(() => this.running--);
+    const result = await this.pool.run({ sql, parameters, timeout: TIMEOUT }).finally(() => this.running--);
     if ('rows' in result) return result.rows as Row[];
     throw Object.assign(new Error(result.message), { code: result.code });
   }
