@@ -1,7 +1,9 @@
 import { afterAll, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ThreadPool } from './thread-pool.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'threads-'));
@@ -28,6 +30,22 @@ it('runs tasks on as many threads as it may', async () => {
 
   expect(await Promise.all([pool.run(barrier), pool.run(barrier)])).toEqual(['met', 'met']);
   await pool.close();
+});
+
+it('does not load into threads what a process has loaded before its program', async () => {
+  const preloaded = moduleOf(`console.log('loaded')`);
+  const program = join(folder, 'program.mjs');
+  const threadPool = new URL('../../../dist/platform/database/thread-pool.js', import.meta.url).href;
+  writeFileSync(
+    program,
+    `import { ThreadPool } from '${threadPool}';
+    const pool = new ThreadPool({ filename: '${moduleOf(`() => 'done'`)}', maxThreads: 1 });
+    console.log(await pool.run(1));
+    await pool.close();`,
+  );
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', preloaded, program]);
+  expect(stdout).toBe('loaded\ndone\n');
 });
 
 it('rejects also the tasks that wait for a thread that ends early, and starts another one', async () => {

@@ -67,6 +67,8 @@ class Thread<Task, Result> {
   private start(): Piscina<Task, Result> {
     const pool = new Piscina<Task, Result>({
       ...this.options,
+      // Otherwise each thread loads what `--import` has loaded into the process, such as all of OpenTelemetry.
+      execArgv: [],
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE,
