@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApiWithMails, type TestApi } from './support/api.js';
-import { times } from './support/concurrent.js';
+import { patiently, times } from './support/concurrent.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { statementsOf } from './support/statements.js';
@@ -33,7 +33,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     const tokens = await api.accounts.login(email);
     return { id: id as number, ...tokens, headers: bearer(tokens.access) };
   };
-  const request = (email: unknown) => api.post('/auth/password/reset/', { email });
+  const request = (email: unknown) => patiently(() => api.post('/auth/password/reset/', { email }));
   const confirm = (token: string, new_password: unknown = NEW_PASSWORD) =>
     api.post('/auth/password/reset/confirm/', { token, new_password });
   const tokenFor = async (email: string) => {
@@ -122,7 +122,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     const { headers } = await register('limited@example.com');
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const ask = (email: string, address: string) =>
-      api.post('/auth/password/reset/', { email }, from(address));
+      patiently(() => api.post('/auth/password/reset/', { email }, from(address)));
     for (const reply of await times(100, (n) => ask(`nobody${n}@example.com`, `2001:db8:5:${n + 1}::1`)))
       expect(reply).toHaveStatus(202);
 

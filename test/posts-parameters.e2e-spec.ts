@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { caseFold } from '../src/platform/database/case-fold.js';
 import { Database } from '../src/platform/database/database.js';
 import { insertPosts } from '../src/posts/post-batch.js';
-import { created, startApi, type TestApi } from './support/api.js';
+import { created, type Reply, startApi, type TestApi } from './support/api.js';
 import type { Post } from './support/posts.js';
 import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
@@ -140,14 +140,15 @@ describe.each(STORES)('all parameters of lists of posts together on %s', (store)
       const field = sortBy === 'created_at' ? 'createdAt' : sortBy;
       const found: unknown[] = [];
       const expected = matching(asked);
-      for (let after: string | null = null; ;) {
+      let after: string | null = null;
+      do {
         const variables = { first: limit, after, status: status || null, q, orderBy: { field, direction } };
-        const { nodes, pageInfo, totalCount } = (await api.graphql(query, variables)).body.data.posts;
+        const reply: Reply = await api.graphql(query, variables);
+        const { nodes, pageInfo, totalCount } = reply.body.data.posts;
         expect(totalCount).toBe(expected.length);
         found.push(...nodes);
-        if (!pageInfo.hasNextPage) break;
-        after = pageInfo.endCursor;
-      }
+        after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      } while (after !== null);
       expect(found).toEqual(expected.map(({ id, title }) => ({ id: String(id), title })));
     });
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
+import { patiently } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { Receiver, respond } from './support/receiver.js';
 import { STORES } from './support/stores.js';
@@ -200,7 +201,10 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     }
     const open = receiver.hold('/hanging');
     const { id } = await api.samples.create();
-    for (let n = 0; n < 20; n++) await api.patch(`/v1/samples/${id}`, { counter: n });
+    for (let n = 0; n < 20; n++) {
+      const changed = await patiently(() => api.patch(`/v1/samples/${id}`, { counter: n }));
+      expect(changed).toHaveStatus(200);
+    }
 
     for (const { path } of responding) await receiver.at(path, 20);
     expect(await webhooks.deliveries(hanging[0]!, '?status=delivered')).toEqual([]);

@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { MailServer } from './mail-server.js';
 import { type Rows, rowsOf } from './rows.js';
 import { QuickPasswordsModule } from './quick-passwords.module.js';
+import { patiently } from './concurrent.js';
 import { checkAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
 import { until } from './until.js';
@@ -56,7 +57,7 @@ export class TestApi {
   /** What most tests write: the samples of the `FixtureModule`, if the application has it. */
   readonly samples = {
     create: async (fields: Partial<Sample> = {}): Promise<Sample> =>
-      created(await this.post('/v1/samples', { text: 'Some text', ...fields })),
+      created(await patiently(() => this.post('/v1/samples', { text: 'Some text', ...fields }))),
     get: async (id: number): Promise<Sample> => (await this.get(`/v1/samples/${id}`)).body.data,
     count: async (): Promise<number> => (await this.get('/v1/samples')).body.meta.total,
   };

@@ -1,6 +1,7 @@
 import { Database } from '../../src/platform/database/database.js';
 import { insertPosts } from '../../src/posts/post-batch.js';
 import { created, type TestApi } from './api.js';
+import { patiently } from './concurrent.js';
 
 export interface Post {
   readonly id: number;
@@ -15,7 +16,9 @@ export interface Post {
 /** The posts of an application. */
 export const postsOf = (api: TestApi) => ({
   create: async (fields: Partial<Post> = {}): Promise<Post> =>
-    created(await api.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })),
+    created(
+      await patiently(() => api.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })),
+    ),
   get: async (id: number): Promise<Post> => (await api.get(`/v1/posts/${id}`)).body.data,
   count: async (): Promise<number> => (await api.get('/v1/posts')).body.meta.total,
   /** Creates posts of another author than the default one of REST, oldest first, one second apart. */
