@@ -1,36 +1,112 @@
 import { describe, expect, it } from '@jest/globals';
 import { MailSender } from '../../src/platform/mail/index.js';
-import { PASSWORD, startApiOn } from '../support/api.js';
+import { PASSWORD, startApiOn, type TestApi } from '../support/api.js';
 import { FixtureModule } from '../support/fixture.module.js';
 import { freePort } from '../support/free-port.js';
 import { linkIn, MailServer } from '../support/mail-server.js';
+import { Receiver } from '../support/receiver.js';
 import { Service } from '../support/service.js';
-import { ANY_STORE, createStore, STORES } from '../support/stores.js';
+import { ANY_STORE, createStore, DIRECT, STORES } from '../support/stores.js';
 import { until } from '../support/until.js';
+import { type TestWebhook, Webhooks } from '../support/webhooks.js';
 
-describe.each(STORES)('a write with a key on %s', (store) => {
-  it('is returned to a retry after a kill -9 between the commit and the response', async () => {
-    const { environment, ...testStore } = await createStore(store);
-    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
-    const init = { method: 'POST', body: '{"text":"Once"}', headers };
+const EMAIL = 'ada@example.com';
+
+interface Killed {
+  readonly api: TestApi;
+  readonly mails: MailServer;
+  readonly webhook: TestWebhook;
+  readonly receiver: Receiver;
+  /** Those of the caller. */
+  readonly headers: Record<string, string>;
+}
+
+interface Write {
+  readonly path: string;
+  readonly body: object;
+  /** Of the transaction whose commit kills the process. */
+  readonly statement: string;
+  /** Passes when the process that follows has what belongs to the write. */
+  readonly check: (killed: Killed) => Promise<unknown>;
+}
+
+const sample = { path: '/v1/samples', body: { text: 'Once' }, statement: 'INSERT INTO "?samples' };
+
+const WRITES: Readonly<Record<string, Write>> = {
+  'its event': {
+    ...sample,
+    check: ({ api }) =>
+      until('the event is listed', async () => {
+        const { data } = (await api.get('/v1/events?types=sample.created')).body;
+        return data.length === 1 && data[0].data.text === 'Once';
+      }),
+  },
+  'its audit entry': {
+    ...sample,
+    check: async ({ api }) => {
+      const { body } = await api.get('/v1/audit', await api.accounts.logInNewStaff('auditor@example.com'));
+      expect(body.data.map(({ action }: any) => action)).toContain('POST /v1/samples');
+    },
+  },
+  'its delivery': {
+    ...sample,
+    check: ({ receiver, webhook }) => receiver.at(webhook.path, 1),
+  },
+  'its mail': {
+    path: '/auth/register/',
+    body: { email: 'new@example.com', name: 'New', password: PASSWORD },
+    statement: 'INSERT INTO "?accounts',
+    check: ({ mails }) => mails.nextWith('new@example.com', 'Confirm your e-mail address'),
+  },
+  'its notice': {
+    path: '/auth/change-password/',
+    body: { old_password: PASSWORD, new_password: 'another password' },
+    statement: 'UPDATE "?accounts',
+    check: ({ mails }) => mails.nextWith(EMAIL, 'Your password was changed'),
+  },
+  'the record of its key': {
+    ...sample,
+    check: async ({ api, headers }) => {
+      const key = { ...headers, 'idempotency-key': 'k' };
+      const reply = await api.post('/v1/samples', sample.body, key);
+      expect(reply).toHaveStatus(201);
+      expect(reply.headers['idempotent-replayed']).toBe('true');
+      expect(reply.headers['location']).toBe('/v1/samples/1');
+      expect(reply.body).toMatchObject({ data: { id: 1, text: 'Once' } });
+      expect(await api.samples.count()).toBe(1);
+    },
+  },
+};
+
+describe.each(STORES)('a kill -9 just after the commit of a write on %s', (store) => {
+  it.each(Object.entries(WRITES))('does not lose %s', async (_, { path, body, statement, check }) => {
+    const [mails, receiver] = [await MailServer.start(), await Receiver.start()];
+    const { environment, ...testStore } = await createStore(store, DIRECT);
+    const settings = { ...environment, ...mails.settings, WRITE_ACCESS: 'authenticated' };
+    const before = await startApiOn(settings, [FixtureModule]);
+    const headers = await before.accounts.logInNew(EMAIL);
+    await before.accounts.admin().verifyEmail(EMAIL);
+    const webhook = await (await Webhooks.of(before, receiver)).create();
+    await before.stop();
     const dying = await Service.withFixture({
-      ...environment,
-      NODE_OPTIONS: '--import ./test/support/die-before-response.mjs',
+      ...settings,
+      DIE_AT: statement,
+      NODE_OPTIONS: '--import ./test/support/die-at-commit.mjs',
     });
-    await expect(dying.fetch('/v1/samples', init)).rejects.toThrow('fetch failed');
+    const request = dying.fetch(path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': 'k' },
+      body: JSON.stringify(body),
+    });
+    await expect(request).rejects.toThrow('fetch failed');
     await dying.end();
     expect(dying.process.signalCode).toBe('SIGKILL');
 
-    const api = await startApiOn(environment, [FixtureModule]);
-    const reply = await api.post('/v1/samples', init.body, init.headers);
-
-    expect(reply).toHaveStatus(201);
-    expect(reply.headers['idempotent-replayed']).toBe('true');
-    expect(reply.headers['location']).toBe('/v1/samples/1');
-    expect(reply.body).toMatchObject({ data: { id: 1, text: 'Once' } });
-    expect(await api.samples.count()).toBe(1);
+    const api = await startApiOn(settings, [FixtureModule]);
+    await check({ api, mails, receiver, webhook, headers });
     await api.stop();
     await testStore.remove();
+    await Promise.all([mails.stop(), receiver.stop()]);
   });
 });
 
