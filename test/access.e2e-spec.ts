@@ -81,8 +81,8 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     return { api, callers: await register(api) };
   }
 
-  const MUTATION = 'mutation { createSample(input: { text: "A" }) { text } }';
-  const created = { data: { createSample: { text: 'A' } } };
+  const MUTATION = 'mutation { createDummy(input: { text: "A" }) { text } }';
+  const created = { data: { createDummy: { text: 'A' } } };
 
   const code = ({ status, body }: Reply) => [status, body.errors?.[0].extensions.code];
 
@@ -92,19 +92,19 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await open.api.stop();
 
     const authenticated = await start({ WRITE_ACCESS: 'authenticated' });
-    expect((await authenticated.api.graphql('{ samples { nodes { id } } }')).body.errors).toBeUndefined();
+    expect((await authenticated.api.graphql('{ dummies { nodes { id } } }')).body.errors).toBeUndefined();
     expect((await authenticated.api.graphql(MUTATION, {}, authenticated.callers.user)).body).toEqual(created);
     const rejected = await authenticated.api.graphql(MUTATION);
     expect(code(rejected)).toEqual([200, 'UNAUTHENTICATED']);
     expect(rejected.body.data).toBeNull();
-    expect(await authenticated.api.samples.count()).toBe(1);
+    expect(await authenticated.api.dummies.count()).toBe(1);
     await authenticated.api.stop();
 
     const staff = await start({ WRITE_ACCESS: 'staff' });
-    expect((await staff.api.graphql('{ samples { nodes { id } } }')).body.errors).toBeUndefined();
+    expect((await staff.api.graphql('{ dummies { nodes { id } } }')).body.errors).toBeUndefined();
     expect(code(await staff.api.graphql(MUTATION, {}, staff.callers.user))).toEqual([200, 'FORBIDDEN']);
     expect((await staff.api.graphql(MUTATION, {}, staff.callers.staff)).body).toEqual(created);
-    expect(await staff.api.samples.count()).toBe(1);
+    expect(await staff.api.dummies.count()).toBe(1);
     await staff.api.stop();
   });
 
@@ -130,7 +130,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
       });
     }
     for (const token of ['garbage', refresh]) {
-      const reply = await api.graphql('{ samples { nodes { id } } }', {}, bearer(token));
+      const reply = await api.graphql('{ dummies { nodes { id } } }', {}, bearer(token));
       expect(code(reply)).toEqual([401, 'UNAUTHENTICATED']);
       expect(reply.body).not.toHaveProperty('data');
       expect(reply.headers['www-authenticate']).toBe('Bearer error="invalid_token"');

@@ -115,7 +115,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
         'one_time_secrets',
         'passkeys',
         'social_identities',
-        'tickets',
+        'stubs',
         'totp_factors',
       ]),
     );
@@ -134,7 +134,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
         `:id, 'x', 'x', 0, '[]', 'A', :now`,
       ],
       ['one_time_secrets (id, purpose, account_id)', `'y', 'recovery-code', :id`],
-      ['tickets (account_id, text, status, created_at)', `:id, '{}', 'created', :now`],
+      ['stubs (account_id, text, status, created_at)', `:id, '{}', 'created', :now`],
       ['totp_factors (account_id, secret, last_step, created_at)', `:id, 'x', 0, :now`],
     ] as const) {
       const insert = `INSERT INTO ${columns} VALUES (${values})`;
@@ -164,15 +164,15 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     const logins = [];
     for (const email of ['one@example.com', 'two@example.com']) {
       const headers = await own.accounts.logInNew(email);
-      await own.post('/v1/tickets', { email }, { ...headers, 'idempotency-key': 'k' });
+      await own.post('/v1/stubs', { email }, { ...headers, 'idempotency-key': 'k' });
       logins.push(headers);
     }
     expect(await records()).toBe(2);
 
     await own.delete('/auth/me/', logins[0], { password: PASSWORD });
     expect(await records()).toBe(1);
-    const ticket = { email: 'two@example.com' };
-    const again = await own.post('/v1/tickets', ticket, { ...logins[1], 'idempotency-key': 'k' });
+    const stub = { email: 'two@example.com' };
+    const again = await own.post('/v1/stubs', stub, { ...logins[1], 'idempotency-key': 'k' });
     expect(again.headers['idempotent-replayed']).toBe('true');
     await own.stop();
   });
@@ -181,11 +181,11 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const buyer = await own.accounts.logInNew('buyer@example.com');
     const staff = await own.accounts.logInNewStaff();
-    await own.post('/v1/tickets', { item: 'Tea' }, { ...buyer, 'idempotency-key': 'k' });
+    await own.post('/v1/stubs', { item: 'Tea' }, { ...buyer, 'idempotency-key': 'k' });
 
     expect(await own.delete('/auth/me/', buyer, { password: PASSWORD })).toHaveStatus(204);
 
-    expect((await own.get('/v1/tickets/1', staff)).body.data.text).toEqual({ item: 'Tea' });
+    expect((await own.get('/v1/stubs/1', staff)).body.data.text).toEqual({ item: 'Tea' });
     await own.stop();
   });
 
@@ -256,7 +256,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
           ...(await Promise.all([
             own.patch('/auth/me/', { name: 'Ada' }, headers),
             own.put('/auth/me/', {}, headers),
-            own.post('/v1/tickets', {}, { ...headers, ...key }),
+            own.post('/v1/stubs', {}, { ...headers, ...key }),
           ])),
         );
       }

@@ -15,12 +15,12 @@ describe.each(STORES)('the export of an account on %s', (store) => {
 
   it('has everything that is stored about it, without secrets, and nothing of others', async () => {
     const other = await api.accounts.logInNew('other@example.com');
-    await api.post('/v1/tickets', { of: 'other' }, { ...other, 'idempotency-key': 'other' });
+    await api.post('/v1/stubs', { of: 'other' }, { ...other, 'idempotency-key': 'other' });
     const account = await api.accounts.register('ada@example.com');
     const headers = bearer((await api.accounts.login('ada@example.com')).access);
     const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
     for (let n = 0; n < 105; n++) {
-      await api.post('/v1/tickets', `{"n": ${n}.10}`, { ...headers, 'idempotency-key': `ticket-${n}` });
+      await api.post('/v1/stubs', `{"n": ${n}.10}`, { ...headers, 'idempotency-key': `stub-${n}` });
     }
 
     const reply = await api.get('/auth/me/export/', headers);
@@ -29,13 +29,13 @@ describe.each(STORES)('the export of an account on %s', (store) => {
     expect(reply.headers['content-disposition']).toBe('attachment; filename="account.json"');
     expect(reply.headers['cache-control']).toBe('no-store');
     expect(Object.keys(reply.body)).toEqual(
-      expect.arrayContaining(['account', 'api_keys', 'audit', 'identities', 'logins', 'passkeys', 'tickets']),
+      expect.arrayContaining(['account', 'api_keys', 'audit', 'identities', 'logins', 'passkeys', 'stubs']),
     );
     expect(reply.body.account).toEqual(account);
     expect(reply.body.logins).toEqual([expect.objectContaining({ kind: 'token' })]);
     expect(reply.body.api_keys).toEqual([expect.objectContaining({ name: 'A', prefix: key.slice(0, 8) })]);
     expect([reply.body.identities, reply.body.passkeys]).toEqual([[], []]);
-    expect(reply.body.tickets).toHaveLength(105);
+    expect(reply.body.stubs).toHaveLength(105);
     expect(reply.text).toContain('{"n": 104.10}');
     expect(reply.text).not.toContain('"of"');
     expect(reply.body.audit.map(({ action }: any) => action)).toContain('POST /auth/register');

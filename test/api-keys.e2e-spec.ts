@@ -34,7 +34,7 @@ describe.each(STORES)('API keys on %s', (store) => {
     return bearer(reply.body.data.key);
   };
   const list = async () => (await api.get('/auth/api-keys/', headers)).body.data;
-  const sample = { text: 'A' };
+  const dummy = { text: 'A' };
 
   it('are created, shown once, listed and deleted', async () => {
     const reply = await create({ scope: 'read', expires_at: '2099-01-01T00:00:00+01:00' });
@@ -79,14 +79,14 @@ describe.each(STORES)('API keys on %s', (store) => {
 
   it('with the scope read allow safe methods and queries only', async () => {
     const key = await keyOf({ scope: 'read' });
-    for (const path of ['/auth/me/', '/v1/tickets', '/v1/samples', '/v1/events']) {
+    for (const path of ['/auth/me/', '/v1/stubs', '/v1/dummies', '/v1/events']) {
       expect(await api.get(path, key)).toHaveStatus(200);
     }
-    expect((await api.graphql('{ samples { nodes { id } } }', undefined, key)).body.errors).toBeUndefined();
+    expect((await api.graphql('{ dummies { nodes { id } } }', undefined, key)).body.errors).toBeUndefined();
 
-    expect(await api.post('/v1/samples', sample, key)).toBeError('FORBIDDEN');
-    expect(await api.post('/v1/tickets', {}, { ...key, 'idempotency-key': 'a' })).toBeError('FORBIDDEN');
-    const mutation = 'mutation { createSample(input: { text: "A" }) { id } }';
+    expect(await api.post('/v1/dummies', dummy, key)).toBeError('FORBIDDEN');
+    expect(await api.post('/v1/stubs', {}, { ...key, 'idempotency-key': 'a' })).toBeError('FORBIDDEN');
+    const mutation = 'mutation { createDummy(input: { text: "A" }) { id } }';
     const { body } = await api.graphql(mutation, undefined, key);
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
@@ -94,11 +94,11 @@ describe.each(STORES)('API keys on %s', (store) => {
   it('with the scope write act as their account', async () => {
     const key = await keyOf();
     expect(await api.get('/auth/me/', key)).toHaveStatus(200);
-    expect(await api.post('/v1/samples', sample, key)).toHaveStatus(201);
-    const ticket = await api.post('/v1/tickets', {}, { ...key, 'idempotency-key': `key-${count}` });
-    expect(ticket).toHaveStatus(201);
-    expect(await api.get(`/v1/tickets/${ticket.body.data.id}`, headers)).toHaveStatus(200);
-    const mutation = 'mutation { createSample(input: { text: "A" }) { id } }';
+    expect(await api.post('/v1/dummies', dummy, key)).toHaveStatus(201);
+    const stub = await api.post('/v1/stubs', {}, { ...key, 'idempotency-key': `key-${count}` });
+    expect(stub).toHaveStatus(201);
+    expect(await api.get(`/v1/stubs/${stub.body.data.id}`, headers)).toHaveStatus(200);
+    const mutation = 'mutation { createDummy(input: { text: "A" }) { id } }';
     expect((await api.graphql(mutation, undefined, key)).body.errors).toBeUndefined();
     expect((await list())[0].last_used_at).not.toBeNull();
   });
@@ -192,9 +192,9 @@ describe('an API key in open mode', () => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
     const headers = await api.accounts.logInNew('ada@example.com');
     const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
-    const sample = { text: 'A' };
-    expect(await api.post('/v1/samples', sample, bearer(key))).toHaveStatus(201);
-    expect(await api.post('/v1/samples', sample, bearer('psk_nonsense'))).toHaveStatus(201);
+    const dummy = { text: 'A' };
+    expect(await api.post('/v1/dummies', dummy, bearer(key))).toHaveStatus(201);
+    expect(await api.post('/v1/dummies', dummy, bearer('psk_nonsense'))).toHaveStatus(201);
     await api.stop();
   });
 });

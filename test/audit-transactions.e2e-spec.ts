@@ -229,18 +229,18 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
         '/notes/1',
       ]);
     }
-    const { id } = (await api.post('/v1/samples', { text: 'T' }, staff)).body.data;
+    const { id } = (await api.post('/v1/dummies', { text: 'T' }, staff)).body.data;
     for (const path of [`00${id}`, `+${id}/`]) {
-      const reply = await api.patch(`/v1/samples/${path}`, { text: 'U' }, staff);
-      expect(await subjectsOf(reply)).toEqual([`/v1/samples/${id}`]);
+      const reply = await api.patch(`/v1/dummies/${path}`, { text: 'U' }, staff);
+      expect(await subjectsOf(reply)).toEqual([`/v1/dummies/${id}`]);
     }
   });
 
   it.each([
     '/%6eotes/%31',
     '/notes/1/',
-    '/notes/1?x=/v1/samples/9#y',
-    '/notes/1;/v1/samples/9',
+    '/notes/1?x=/v1/dummies/9#y',
+    '/notes/1;/v1/dummies/9',
     'http://other.example.com/notes/1',
   ])('names the same path for another form of it, if the service names none: %s', async (url) => {
     const reply = await put(url);
@@ -253,10 +253,10 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   it('does not exist for a request that changed nothing, was rejected or rolled back', async () => {
     expect(await subjectsOf(await api.post('/notes/rollback', {}, staff))).toEqual([]);
 
-    const { id } = (await api.post('/v1/samples', { text: 'T' }, staff)).body.data;
+    const { id } = (await api.post('/v1/dummies', { text: 'T' }, staff)).body.data;
     const other = { ...staff, 'if-match': '"other"' };
     for (const change of [{ text: 'U' }, { status: 'done' }]) {
-      const reply = await api.patch(`/v1/samples/${id}`, change, other);
+      const reply = await api.patch(`/v1/dummies/${id}`, change, other);
       expect(reply).toBeError('PRECONDITION_FAILED');
       expect(await subjectsOf(reply)).toEqual([]);
     }
@@ -296,20 +296,20 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   });
 
   it('exists once for each change of a mutation, with the subject of REST', async () => {
-    const created = await api.graphql('mutation { createSample(input: { text: "B" }) { id } }', {}, staff);
-    const { id } = created.body.data.createSample;
-    const sample = `/v1/samples/${id}`;
-    expect(await subjectsOf(created)).toEqual([sample]);
-    expect(await subjectsOf(await api.patch(sample, { text: 'C' }, staff))).toEqual([sample]);
-    expect(await subjectsOf(await api.put(sample, { text: 'D' }, staff))).toEqual([sample]);
+    const created = await api.graphql('mutation { createDummy(input: { text: "B" }) { id } }', {}, staff);
+    const { id } = created.body.data.createDummy;
+    const dummy = `/v1/dummies/${id}`;
+    expect(await subjectsOf(created)).toEqual([dummy]);
+    expect(await subjectsOf(await api.patch(dummy, { text: 'C' }, staff))).toEqual([dummy]);
+    expect(await subjectsOf(await api.put(dummy, { text: 'D' }, staff))).toEqual([dummy]);
 
     const several = await api.graphql(
-      `mutation { a: updateSample(id: "00${id}", input: { text: "A" }) { id } b: updateSample(id: "${id}", input: { text: "B" }) { id }
-        c: createSample(input: { text: "C" }) { id } }`,
+      `mutation { a: updateDummy(id: "00${id}", input: { text: "A" }) { id } b: updateDummy(id: "${id}", input: { text: "B" }) { id }
+        c: createDummy(input: { text: "C" }) { id } }`,
       {},
       staff,
     );
-    expect(await subjectsOf(several)).toEqual([sample, sample, `/v1/samples/${several.body.data.c.id}`]);
+    expect(await subjectsOf(several)).toEqual([dummy, dummy, `/v1/dummies/${several.body.data.c.id}`]);
   });
 
   it('exists once for a mutation without events, and not for one that fails', async () => {

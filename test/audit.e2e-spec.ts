@@ -57,15 +57,15 @@ describe.each(STORES)('the audit log on %s', (store) => {
   it('records who changed what, when and from where', async () => {
     const agent = { 'user-agent': 'Tester/1.0', 'x-forwarded-for': '198.51.100.7' };
     const before = Date.now();
-    const reply = await api.post('/v1/samples', { text: 'T' }, { ...ada, ...agent });
+    const reply = await api.post('/v1/dummies', { text: 'T' }, { ...ada, ...agent });
 
     const [entry] = await entries();
     expect(entry).toEqual({
       id: expect.any(Number),
       created_at: expect.any(String),
       account_id: adaId,
-      action: 'POST /v1/samples',
-      subject: `/v1/samples/${reply.body.data.id}`,
+      action: 'POST /v1/dummies',
+      subject: `/v1/dummies/${reply.body.data.id}`,
       address: '127.0.0.1',
       agent: 'Tester/1.0',
       request_id: reply.headers['x-request-id'],
@@ -74,38 +74,38 @@ describe.each(STORES)('the audit log on %s', (store) => {
   });
 
   it('records each write over REST, with the changed resource', async () => {
-    const { data: sample } = (await api.post('/v1/samples', { text: 'T' }, ada)).body;
+    const { data: dummy } = (await api.post('/v1/dummies', { text: 'T' }, ada)).body;
 
     const log = await logOf(adaId, async () => {
-      await api.patch(`/v1/samples/${sample.id}?x=y`, { text: 'U' }, ada);
-      await api.put(`/v1/samples/0${sample.id}`, { text: 'V' }, ada);
-      await api.delete(`/v1/samples/${sample.id}/`, ada);
-      await api.post('/v1/tickets', { item: 'Tea' }, { ...ada, 'idempotency-key': 'audited' });
+      await api.patch(`/v1/dummies/${dummy.id}?x=y`, { text: 'U' }, ada);
+      await api.put(`/v1/dummies/0${dummy.id}`, { text: 'V' }, ada);
+      await api.delete(`/v1/dummies/${dummy.id}/`, ada);
+      await api.post('/v1/stubs', { item: 'Tea' }, { ...ada, 'idempotency-key': 'audited' });
     });
 
     expect(actions(log)).toEqual([
-      `PATCH /v1/samples/:id → /v1/samples/${sample.id}`,
-      `PUT /v1/samples/:id → /v1/samples/${sample.id}`,
-      `DELETE /v1/samples/:id → /v1/samples/${sample.id}`,
-      `POST /v1/tickets → /v1/tickets/1`,
+      `PATCH /v1/dummies/:id → /v1/dummies/${dummy.id}`,
+      `PUT /v1/dummies/:id → /v1/dummies/${dummy.id}`,
+      `DELETE /v1/dummies/:id → /v1/dummies/${dummy.id}`,
+      `POST /v1/stubs → /v1/stubs/1`,
     ]);
   });
 
   it('records each change of a mutation, and no query', async () => {
-    const { data: sample } = (await api.post('/v1/samples', { text: 'T' }, ada)).body;
+    const { data: dummy } = (await api.post('/v1/dummies', { text: 'T' }, ada)).body;
     const log = await logOf(adaId, async () => {
-      await api.graphql('{ samples { nodes { id } } }', {}, ada);
+      await api.graphql('{ dummies { nodes { id } } }', {}, ada);
       await api.graphql(
-        `mutation { a: updateSample(id: "${sample.id}", input: { text: "A" }) { id } createSample(input: { text: "B" }) { id } }`,
+        `mutation { a: updateDummy(id: "${dummy.id}", input: { text: "A" }) { id } createDummy(input: { text: "B" }) { id } }`,
         {},
         ada,
       );
-      await api.graphql('mutation { updateSample(id: "99999", input: { text: "A" }) { id } }', {}, ada);
+      await api.graphql('mutation { updateDummy(id: "99999", input: { text: "A" }) { id } }', {}, ada);
     });
 
     expect(actions(log)).toEqual([
-      `mutation updateSample, createSample → /v1/samples/${sample.id}`,
-      `mutation updateSample, createSample → /v1/samples/${sample.id + 1}`,
+      `mutation updateDummy, createDummy → /v1/dummies/${dummy.id}`,
+      `mutation updateDummy, createDummy → /v1/dummies/${dummy.id + 1}`,
     ]);
   });
 
@@ -139,17 +139,17 @@ describe.each(STORES)('the audit log on %s', (store) => {
   });
 
   it('records no rejected, replayed or read-only request', async () => {
-    const create = () => api.post('/v1/tickets', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
+    const create = () => api.post('/v1/stubs', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
     await create();
 
     const log = await logOf(adaId, async () => {
       expect((await create()).headers['idempotent-replayed']).toBe('true');
-      await api.post('/v1/samples', { text: '' }, ada);
-      await api.patch('/v1/samples/99999', { text: 'T' }, ada);
-      await api.patch('/v1/samples/99999', { status: 'done' }, ada);
-      await api.delete('/v1/samples/99999', ada);
-      await api.graphql('mutation { deleteSample(id: 99999) }', {}, ada);
-      await api.get('/v1/samples', ada);
+      await api.post('/v1/dummies', { text: '' }, ada);
+      await api.patch('/v1/dummies/99999', { text: 'T' }, ada);
+      await api.patch('/v1/dummies/99999', { status: 'done' }, ada);
+      await api.delete('/v1/dummies/99999', ada);
+      await api.graphql('mutation { deleteDummy(id: 99999) }', {}, ada);
+      await api.get('/v1/dummies', ada);
       await api.get('/auth/me/', ada);
       await api.post('/auth/change-password/', { old_password: 'wrong', new_password: 'another horse' }, ada);
     });
@@ -191,7 +191,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
   it('keeps the entries of a deleted account, without address and user agent', async () => {
     const agent = { 'user-agent': 'Secret Browser/1.0' };
     const [mallory, id] = await member('mallory@example.com');
-    const sample = await api.post('/v1/samples', { text: 'T' }, { ...mallory, ...agent });
+    const dummy = await api.post('/v1/dummies', { text: 'T' }, { ...mallory, ...agent });
     expect((await entries(`account_id=${id}`))[0]).toMatchObject({
       address: '127.0.0.1',
       agent: 'Secret Browser/1.0',
@@ -204,7 +204,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(actions(left.toReversed())).toEqual([
       `POST /auth/register → /auth/accounts/${id}`,
       'POST /auth/login → /auth/login',
-      `POST /v1/samples → /v1/samples/${sample.body.data.id}`,
+      `POST /v1/dummies → /v1/dummies/${dummy.body.data.id}`,
       'DELETE /auth/me → /auth/me',
     ]);
     for (const entry of left) expect(entry).toMatchObject({ address: '', agent: '' });
@@ -223,7 +223,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(seen).toEqual(all);
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => b - a));
     expect(await entries(`account_id=${adaId}`)).toEqual(all.filter((entry) => entry.account_id === adaId));
-    expect(await entries(`subject=${encodeURIComponent('/v1/tickets/1')}`)).toHaveLength(1);
+    expect(await entries(`subject=${encodeURIComponent('/v1/stubs/1')}`)).toHaveLength(1);
     expect(await entries('account_id=nobody')).toEqual([]);
     expect(await entries('subject=%00')).toEqual([]);
   });
@@ -289,8 +289,8 @@ describe.each(STORES)('the audit log with WRITE_ACCESS=open on %s', (store) => {
     const api = await startApi(store, {}, [FixtureModule]);
     const staff = await api.accounts.logInNewStaff();
 
-    await api.post('/v1/samples', { text: 'T' });
-    await api.post('/v1/samples', { text: 'T' }, staff);
+    await api.post('/v1/dummies', { text: 'T' });
+    await api.post('/v1/dummies', { text: 'T' }, staff);
 
     const { data } = (await api.get('/v1/audit', staff)).body;
     expect(data.map(({ action }: any) => action)).toEqual(['POST /auth/login', 'POST /auth/register']);

@@ -51,17 +51,17 @@ ifEmbedded(describe)('a backup of the embedded database', () => {
     copyFileSync(backup, join(data, 'database.sqlite'));
   };
 
-  /** Creates samples, also with keys, until the service is killed. @returns the paths of the acknowledged ones */
+  /** Creates dummies, also with keys, until the service is killed. @returns the paths of the acknowledged ones */
   function writeUntilEnd(service: Service) {
     const acknowledged: string[] = [];
     const write = async (writer: number): Promise<void> => {
       try {
         for (let n = 0; ; n++) {
           const headers = { 'content-type': 'application/json', 'idempotency-key': `${writer}-${n}` };
-          const body = JSON.stringify({ text: `Sample ${writer}-${n} with a key` });
+          const body = JSON.stringify({ text: `Dummy ${writer}-${n} with a key` });
           for (const reply of [
-            await service.create(`Sample ${writer}-${n}`),
-            await service.fetch('/v1/samples', { method: 'POST', headers, body }),
+            await service.create(`Dummy ${writer}-${n}`),
+            await service.fetch('/v1/dummies', { method: 'POST', headers, body }),
           ]) {
             if (reply.status === 201) acknowledged.push(reply.headers.get('location')!);
           }
@@ -90,10 +90,10 @@ ifEmbedded(describe)('a backup of the embedded database', () => {
     restore();
     const restored = await start();
     for (const path of before) expect(await restored.get(path)).toHaveStatus(200);
-    const total = await restored.samples.count();
-    const listed = (await restored.get('/v1/samples?cursor=&limit=100')).body.data;
+    const total = await restored.dummies.count();
+    const listed = (await restored.get('/v1/dummies?cursor=&limit=100')).body.data;
     expect(listed).toHaveLength(Math.min(100, total));
-    expect((await restored.get('/v1/samples?q=ample')).body.meta.total).toBe(total);
+    expect((await restored.get('/v1/dummies?q=ample')).body.meta.total).toBe(total);
     await restored.stop();
   });
 
@@ -110,7 +110,7 @@ ifEmbedded(describe)('a backup of the embedded database', () => {
     expect(readdirSync(store.environment['DATA_DIR']!).toSorted()).toEqual(['backup.sqlite', 'data']);
     restore();
     const restored = await start();
-    expect(await restored.get('/v1/samples/1')).toHaveStatus(200);
+    expect(await restored.get('/v1/dummies/1')).toHaveStatus(200);
     await restored.stop();
   });
 
@@ -123,8 +123,8 @@ ifEmbedded(describe)('a backup of the embedded database', () => {
 
     restore();
     const restored = await start();
-    expect(await restored.get('/v1/samples/2')).toHaveStatus(404);
-    expect((await restored.samples.create({ text: 'Another' })).id).toBe(2);
+    expect(await restored.get('/v1/dummies/2')).toHaveStatus(404);
+    expect((await restored.dummies.create({ text: 'Another' })).id).toBe(2);
     await restored.stop();
   });
 

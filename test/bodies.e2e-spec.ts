@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Sample, startApi, type TestApi } from './support/api.js';
+import { type Dummy, startApi, type TestApi } from './support/api.js';
 import { invalidBodies, MAX_ITEMS, OTHER_TYPES, withItems } from './support/bodies.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { operations } from './support/reference.js';
@@ -11,7 +11,7 @@ import { STORES } from './support/stores.js';
 
 const SMALL = 64 * 1024;
 
-/** Bodies that can be read, and are no object with the fields of a sample. */
+/** Bodies that can be read, and are no object with the fields of a dummy. */
 const READABLE = new Set([
   'nothing',
   'an array',
@@ -27,25 +27,25 @@ const READABLE = new Set([
 
 describe.each(STORES)('bodies of a resource on %s', (store) => {
   let api: TestApi;
-  let existing: Sample;
+  let existing: Dummy;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    existing = await api.samples.create();
+    existing = await api.dummies.create();
   });
   afterAll(() => api.stop());
 
   it.each(invalidBodies('text'))('reject %s on POST and on PATCH, and store nothing', async (what, body) => {
     const code = READABLE.has(what) ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
-    expect(await api.post('/v1/samples', body)).toBeError(code);
-    expect(await api.patch(`/v1/samples/${existing.id}`, body)).toBeError(code);
-    expect(await api.samples.count()).toBe(1);
-    expect(await api.samples.get(existing.id)).toEqual(existing);
+    expect(await api.post('/v1/dummies', body)).toBeError(code);
+    expect(await api.patch(`/v1/dummies/${existing.id}`, body)).toBeError(code);
+    expect(await api.dummies.count()).toBe(1);
+    expect(await api.dummies.get(existing.id)).toEqual(existing);
   });
 
   it.each(OTHER_TYPES)('are read as JSON only with its content type: not with %s', async (_, type) => {
     const reply = await api.send({
       method: 'PATCH',
-      url: `/v1/samples/${existing.id}`,
+      url: `/v1/dummies/${existing.id}`,
       payload: Buffer.from('{"text":"Read"}'),
       headers: type === undefined ? {} : { 'content-type': type },
     });
@@ -56,7 +56,7 @@ describe.each(STORES)('bodies of a resource on %s', (store) => {
   it.each(['application/json; charset=utf-8', 'application/merge-patch+json'])(
     'may have the type %s',
     async (type) => {
-      const reply = await api.patch(`/v1/samples/${existing.id}`, { text: type }, { 'content-type': type });
+      const reply = await api.patch(`/v1/dummies/${existing.id}`, { text: type }, { 'content-type': type });
 
       expect(reply).toHaveStatus(200);
       expect(reply.body.data.text).toBe(type);
@@ -66,8 +66,8 @@ describe.each(STORES)('bodies of a resource on %s', (store) => {
 
   it('reject a missing body', async () => {
     for (const [method, url] of [
-      ['POST', '/v1/samples'],
-      ['PUT', `/v1/samples/${existing.id}`],
+      ['POST', '/v1/dummies'],
+      ['PUT', `/v1/dummies/${existing.id}`],
     ] as const)
       expect(await api.send({ method, url })).toBeError('VALIDATION_ERROR');
   });
@@ -76,41 +76,41 @@ describe.each(STORES)('bodies of a resource on %s', (store) => {
     const frame = '{"text":"T","more":""}';
     const body = (size: number) => frame.replace('""', `"${'c'.repeat(size - frame.length)}"`);
 
-    const { id } = (await api.post('/v1/samples', body(1024 * 1024))).body.data;
-    expect(await api.post('/v1/samples', body(1024 * 1024 + 1))).toBeError('PAYLOAD_TOO_LARGE');
-    await api.delete(`/v1/samples/${id}`);
+    const { id } = (await api.post('/v1/dummies', body(1024 * 1024))).body.data;
+    expect(await api.post('/v1/dummies', body(1024 * 1024 + 1))).toBeError('PAYLOAD_TOO_LARGE');
+    await api.delete(`/v1/dummies/${id}`);
   });
 
   it('accept 10,000 members and array elements in all', async () => {
-    const { id } = (await api.post('/v1/samples', withItems(MAX_ITEMS, { text: 'T' }))).body.data;
-    expect(await api.patch(`/v1/samples/${id}`, withItems(MAX_ITEMS, {}))).toHaveStatus(200);
-    await api.delete(`/v1/samples/${id}`);
+    const { id } = (await api.post('/v1/dummies', withItems(MAX_ITEMS, { text: 'T' }))).body.data;
+    expect(await api.patch(`/v1/dummies/${id}`, withItems(MAX_ITEMS, {}))).toHaveStatus(200);
+    await api.delete(`/v1/dummies/${id}`);
   });
 
   it('may have undeclared fields with thousands of members', async () => {
     const many = Object.fromEntries(Array.from({ length: 4900 }, (_, n) => [`k${n}`, n]));
 
-    const { id, text } = (await api.post('/v1/samples', { text: 'T', ...many, more: many })).body.data;
+    const { id, text } = (await api.post('/v1/dummies', { text: 'T', ...many, more: many })).body.data;
 
     expect(text).toBe('T');
     const messageFor = async (members: number) => {
       const value = Object.fromEntries(Object.entries(many).slice(0, members));
-      const reply = await api.post('/v1/samples', { text: value });
+      const reply = await api.post('/v1/dummies', { text: value });
       expect(reply).toBeError('VALIDATION_ERROR');
       return reply.body.error.message;
     };
     expect(await messageFor(1000)).not.toContain('members');
     for (const members of [1001, 4900])
       expect(await messageFor(members)).toBe('text must not have more than 1000 members');
-    await api.delete(`/v1/samples/${id}`);
+    await api.delete(`/v1/dummies/${id}`);
   });
 
   it('keep every character of a well-formed text', async () => {
     const text = '\u0001\t\r\n"\\/\u007f\u0085\u2028é漢字😀\uFFFD\uFFFF\u{10FFFF}e\u0301';
 
-    const { id } = await api.samples.create({ text });
+    const { id } = await api.dummies.create({ text });
 
-    expect((await api.samples.get(id)).text).toBe(text);
+    expect((await api.dummies.get(id)).text).toBe(text);
   });
 });
 
@@ -134,7 +134,7 @@ describe.each(STORES)('bodies on %s', (store) => {
     },
   );
 
-  it.each([['POST', '/v1/samples'], ...others.map(({ method, path }) => [method, path] as const)])(
+  it.each([['POST', '/v1/dummies'], ...others.map(({ method, path }) => [method, path] as const)])(
     'over 64 KiB are accepted by %s %s',
     async (method, path) => {
       const url = fill(path);
@@ -143,9 +143,9 @@ describe.each(STORES)('bodies on %s', (store) => {
   );
 
   it.each([
-    ['POST', '/v1/samples'],
-    ['PUT', '/v1/samples/1'],
-    ['PATCH', '/v1/samples/1'],
+    ['POST', '/v1/dummies'],
+    ['PUT', '/v1/dummies/1'],
+    ['PATCH', '/v1/dummies/1'],
     ['POST', '/auth/register/'],
   ])('with more than 10,000 members and elements are unreadable for %s %s', async (method, path) => {
     expect(await send(api, method, path, withItems(MAX_ITEMS + 1, {}))).toBeError('MALFORMED_REQUEST');
@@ -155,7 +155,7 @@ describe.each(STORES)('bodies on %s', (store) => {
     ['POST', '/v1/webhooks/1/test', 401],
     ['POST', '/v1/webhooks/1/deliveries/1/redeliver', 401],
     ['POST', '/auth/passkeys/login/options/', 200],
-    ['DELETE', '/v1/samples/999', 404],
+    ['DELETE', '/v1/dummies/999', 404],
   ])('that are empty, in chunks and without a type, are none for %s %s', async (method, path, status) => {
     if (!api.app.getHttpServer().listening) await api.listen();
     const { port } = api.app.getHttpServer().address() as AddressInfo;
@@ -172,7 +172,7 @@ describe.each(STORES)('bodies on %s', (store) => {
   });
 
   it('with more than 10,000 members and elements are unreadable for GraphQL', async () => {
-    const query = '{ samples { nodes { id } } }';
+    const query = '{ dummies { nodes { id } } }';
     const reply = await api.post('/graphql', withItems(MAX_ITEMS + 1, { query }));
 
     expect(reply).toHaveStatus(400);
@@ -191,7 +191,7 @@ describe.each(STORES)('bodies on %s', (store) => {
 
   it('of a handler that says so are limited by their size only', async () => {
     const text = `{"list":[${'1,'.repeat(32_000)}1]}`;
-    const reply = await send(api, 'POST', '/v1/tickets', text);
+    const reply = await send(api, 'POST', '/v1/stubs', text);
     expect(reply).toHaveStatus(201);
     expect((await api.get(reply.headers['location']!)).body.data.text.list).toHaveLength(32_001);
   });

@@ -37,7 +37,7 @@ describe.each(STORES)('the memory of bodies on %s', (store) => {
   /** Sends a request, whose body is not complete, and waits until it has arrived. */
   async function begin(address: string, text: string, headers: object = {}): Promise<Sent> {
     const arrived = once(server, 'request');
-    const request = httpRequest(`${url}/v1/samples`, {
+    const request = httpRequest(`${url}/v1/dummies`, {
       method: 'POST',
       agent: false,
       headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...headers },
@@ -89,7 +89,7 @@ describe.each(STORES)('the memory of bodies on %s', (store) => {
     }
     expect(accepted).toHaveLength(ALL);
     expect((await (await beginLargest('192.0.2.5')).response)?.statusCode).toBe(503);
-    expect(await api.get('/v1/samples')).toHaveStatus(200);
+    expect(await api.get('/v1/dummies')).toHaveStatus(200);
 
     expect(await finish(accepted)).toEqual(new Set([201]));
     expect(await finish([await beginLargest('192.0.2.5')])).toEqual(new Set([201]));

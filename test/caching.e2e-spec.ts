@@ -61,15 +61,15 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it.each(['/v1/tickets', '/v1/tickets/999'])('are stored by no cache, whoever asks: %s', async (path) => {
+  it.each(['/v1/stubs', '/v1/stubs/999'])('are stored by no cache, whoever asks: %s', async (path) => {
     for (const headers of [{}, ada, staff, bearer('x')]) {
       expect((await api.get(path, headers)).headers).toMatchObject(PRIVATE);
     }
   });
 
   it('are stored by the cache of the caller only, which revalidates them, if they have a tag', async () => {
-    const reply = await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
-    const path = `/v1/tickets/${reply.body.data.id}`;
+    const reply = await api.post('/v1/stubs', {}, { ...ada, 'idempotency-key': 'a' });
+    const path = `/v1/stubs/${reply.body.data.id}`;
     const found = await api.get(path, ada);
     const unchanged = await api.get(path, { ...ada, 'if-none-match': found.headers['etag']! });
 
@@ -96,27 +96,27 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   });
 
   it('are not those that everyone may read', async () => {
-    const reply = await api.post('/v1/samples', { text: 'A' }, ada);
+    const reply = await api.post('/v1/dummies', { text: 'A' }, ada);
     const found = await api.get(reply.headers['location']!, ada);
 
     for (const { headers } of [reply, found]) {
       expect(headers['cache-control']).toBe('no-cache');
       expect(headers['vary'] ?? '').not.toContain('Cookie');
     }
-    expect((await api.get('/v1/samples', ada)).headers['cache-control']).toBe('no-cache');
+    expect((await api.get('/v1/dummies', ada)).headers['cache-control']).toBe('no-cache');
   });
 
   it('include errors that come before the guard', async () => {
     const large = { text: 'x'.repeat(64 * 1024) };
-    const reply = await api.post('/v1/tickets', large, { ...ada, 'idempotency-key': 'b' });
+    const reply = await api.post('/v1/stubs', large, { ...ada, 'idempotency-key': 'b' });
     expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     expect(reply.headers).toMatchObject(PRIVATE);
-    for (const path of ['/v1/tickets', '/v1/events', '/v1/webhooks', '/v1/audit']) {
+    for (const path of ['/v1/stubs', '/v1/events', '/v1/webhooks', '/v1/audit']) {
       const twoHosts = await ambiguous(path);
       expect(twoHosts).toBeError('MALFORMED_REQUEST');
       expect([path, twoHosts.headers]).toEqual([path, expect.objectContaining(PRIVATE)]);
     }
-    expect((await ambiguous('/v1/samples')).headers['cache-control']).toBe('no-cache');
+    expect((await ambiguous('/v1/dummies')).headers['cache-control']).toBe('no-cache');
   });
 
   /** A request that is rejected before the guard. */
@@ -133,16 +133,16 @@ describe.each(STORES)('a shared cache on %s', (store) => {
 
   // RFC 9111, section 4.2.2: without a lifetime of their own, caches may invent one.
   it.each([
-    ['GET', '/v1/samples', 200],
-    ['GET', '/v1/samples?cursor=', 200],
-    ['GET', '/v1/samples/999999999', 404],
-    ['GET', '/v1/samples/x', 400],
-    ['GET', '/v1/tickets', 200],
+    ['GET', '/v1/dummies', 200],
+    ['GET', '/v1/dummies?cursor=', 200],
+    ['GET', '/v1/dummies/999999999', 404],
+    ['GET', '/v1/dummies/x', 400],
+    ['GET', '/v1/stubs', 200],
     ['GET', '/v1/events', 200],
     ['GET', '/v1/events?cursor=x', 400],
-    ['DELETE', '/v1/samples', 405],
-    ['OPTIONS', '/v1/samples', 405],
-    ['POST', '/v1/samples', 422],
+    ['DELETE', '/v1/dummies', 405],
+    ['OPTIONS', '/v1/dummies', 405],
+    ['POST', '/v1/dummies', 422],
     ['GET', '/v1/nothing', 404],
     ['GET', '/authors', 404],
     ['GET', '/', 200],

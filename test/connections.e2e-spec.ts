@@ -15,22 +15,22 @@ describe.each(STORES)('connections on %s', (store) => {
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
     for (let n = 0; n < 14; n++)
-      await api.samples.create({ text: `Text ${n}`, status: n % 3 ? 'open' : 'done', counter: n % 2 });
+      await api.dummies.create({ text: `Text ${n}`, status: n % 3 ? 'open' : 'done', counter: n % 2 });
   });
   afterAll(() => api.stop());
 
   it('pass a global ClassSerializerInterceptor, which reads all properties', async () => {
     const serializing = await startApi(store, {}, [FixtureModule, SerializingModule]);
-    await serializing.samples.create({ text: 'A' });
-    await serializing.samples.create({ text: 'B' });
+    await serializing.dummies.create({ text: 'A' });
+    await serializing.dummies.create({ text: 'B' });
 
     const { body } = await serializing.graphql(
-      '{ samples(first: 1) { totalCount nodes { text } edges { cursor node { text } } pageInfo { hasNextPage endCursor } } }',
+      '{ dummies(first: 1) { totalCount nodes { text } edges { cursor node { text } } pageInfo { hasNextPage endCursor } } }',
     );
-    const [{ cursor }] = body.data.samples.edges;
+    const [{ cursor }] = body.data.dummies.edges;
     expect(body).toEqual({
       data: {
-        samples: {
+        dummies: {
           totalCount: 2,
           nodes: [{ text: 'B' }],
           edges: [{ cursor, node: { text: 'B' } }],
@@ -41,17 +41,17 @@ describe.each(STORES)('connections on %s', (store) => {
     await serializing.stop();
   });
 
-  const samples = {
-    list: 'samples',
-    one: 'sample',
+  const dummies = {
+    list: 'dummies',
+    one: 'dummy',
     object: 'first',
     children: 'peers',
     text: 'text',
-    variables: '$status: SampleStatus',
-    cursor: ['samples', 1],
-    create: () => api.samples.create(),
+    variables: '$status: DummyStatus',
+    cursor: ['dummies', 1],
+    create: () => api.dummies.create(),
   } as const;
-  const reader = new ConnectionReader(() => api, samples);
+  const reader = new ConnectionReader(() => api, dummies);
 
   it.each([1, 3, 13, 14, 100])('have every row once, in pages of %i', async (first) => {
     expect(await reader.all({ first })).toEqual(await reader.overRest());
@@ -67,22 +67,22 @@ describe.each(STORES)('connections on %s', (store) => {
     const before = await reader.overRest();
     const created: number[] = [];
     const seen = await reader.all({ first: 3 }, async (number) => {
-      created.push((await api.samples.create()).id);
+      created.push((await api.dummies.create()).id);
       // The last row of the page that was read.
-      if (number === 1) await api.delete(`/v1/samples/${before[2]}`);
+      if (number === 1) await api.delete(`/v1/dummies/${before[2]}`);
     });
 
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen).toEqual(before);
-    for (const id of created) await api.delete(`/v1/samples/${id}`);
+    for (const id of created) await api.delete(`/v1/dummies/${id}`);
   });
 
-  testConnection(() => api, samples);
+  testConnection(() => api, dummies);
 
   it('accept a position that no row has', async () => {
-    expect((await reader.page({ after: cursorOf('samples', Number.MAX_SAFE_INTEGER) })).edges).toHaveLength(
+    expect((await reader.page({ after: cursorOf('dummies', Number.MAX_SAFE_INTEGER) })).edges).toHaveLength(
       20,
     );
-    expect((await reader.page({ after: cursorOf('samples', 1) })).edges).toEqual([]);
+    expect((await reader.page({ after: cursorOf('dummies', 1) })).edges).toEqual([]);
   });
 });

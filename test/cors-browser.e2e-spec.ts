@@ -19,7 +19,7 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
     await once(site, 'listening');
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     const api = await startApi(ANY_STORE, settings(origin), [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     const url = `${await api.listen()}/graphql`;
     const browser = await launchBrowser();
     const page = await browser.newPage();
@@ -30,11 +30,11 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
         fetch(to, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
-          body: '{"query":"{ samples { nodes { text } } }"}',
+          body: '{"query":"{ dummies { nodes { text } } }"}',
         })
           .then((reply) => reply.json())
           .then(
-            ({ data }: any) => data.samples.nodes[0].text,
+            ({ data }: any) => data.dummies.nodes[0].text,
             (error: Error) => error.name,
           ),
       url,

@@ -29,7 +29,7 @@ describe.each(STORES)('CORS on %s', (store) => {
   const origin = 'https://app.example';
 
   it('allows any origin to read the responses and their headers, without credentials', async () => {
-    for (const url of ['/v1/samples', '/v1/samples/abc', '/nowhere']) {
+    for (const url of ['/v1/dummies', '/v1/dummies/abc', '/nowhere']) {
       const { headers } = await api.get(url, { origin });
       expect(headers['access-control-allow-origin']).toBe('*');
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
@@ -40,7 +40,7 @@ describe.each(STORES)('CORS on %s', (store) => {
   });
 
   it('responds to a preflight', async () => {
-    const reply = await preflight(api, origin, '/v1/samples/1', 'PATCH', 'content-type, idempotency-key');
+    const reply = await preflight(api, origin, '/v1/dummies/1', 'PATCH', 'content-type, idempotency-key');
 
     expect(reply).toHaveStatus(204);
     expect(reply.text).toBe('');

@@ -35,20 +35,20 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
       const headers = { ...session.cookie, ...token };
       expect(await api.put('/auth/me/', { name: 'Eve' }, headers)).toBeError('CSRF_FAILED');
       expect(await api.patch('/auth/me/', '{broken', headers)).toBeError('CSRF_FAILED');
-      expect(await api.post('/v1/samples', { text: 'T' }, headers)).toBeError('CSRF_FAILED');
-      expect(await api.delete('/v1/samples/1', headers)).toBeError('CSRF_FAILED');
+      expect(await api.post('/v1/dummies', { text: 'T' }, headers)).toBeError('CSRF_FAILED');
+      expect(await api.delete('/v1/dummies/1', headers)).toBeError('CSRF_FAILED');
       expect(await api.delete('/auth/session/', headers)).toBeError('CSRF_FAILED');
       expect(await api.post('/auth/change-password/', {}, headers)).toBeError('CSRF_FAILED');
     }
     expect((await api.get('/auth/me/', session.cookie)).text).toBe(before.text);
-    expect(await api.samples.count()).toBe(0);
+    expect(await api.dummies.count()).toBe(0);
   });
 
   it('needs no CSRF token where credentials are ignored', async () => {
     const login = { email: 'nobody@example.com', password: 'x' };
     expect(await api.post('/auth/login/', login, session.cookie)).toBeError('UNAUTHENTICATED');
     const open = await startApi(store, {}, [FixtureModule]);
-    const reply = await open.post('/v1/samples', { text: 'T' }, session.cookie);
+    const reply = await open.post('/v1/dummies', { text: 'T' }, session.cookie);
     expect(reply).toHaveStatus(201);
     await open.stop();
   });
@@ -69,9 +69,9 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
 
   it('is anonymous if the cookie is invalid', async () => {
     for (const cookie of ['session=garbage', `${session.cookie.cookie}x`, '__Host-session=x.y']) {
-      expect(await api.get('/v1/samples', { cookie })).toHaveStatus(200);
+      expect(await api.get('/v1/dummies', { cookie })).toHaveStatus(200);
       expect(await api.get('/auth/me/', { cookie })).toBeError('UNAUTHENTICATED');
-      expect(await api.post('/v1/samples', {}, { cookie })).toBeError('UNAUTHENTICATED');
+      expect(await api.post('/v1/dummies', {}, { cookie })).toBeError('UNAUTHENTICATED');
       expect((await api.graphql('{ forEveryone }', {}, { cookie })).body).toEqual({
         data: { forEveryone: null },
       });
@@ -80,8 +80,8 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
 
   describe('over GraphQL', () => {
     it('is rejected without the CSRF token, both for queries and for mutations', async () => {
-      const before = await api.samples.count();
-      const mutation = 'mutation { createSample(input: { text: "A" }) { text } }';
+      const before = await api.dummies.count();
+      const mutation = 'mutation { createDummy(input: { text: "A" }) { text } }';
       for (const [, token] of wrongTokens()) {
         for (const query of ['{ forEveryone }', mutation]) {
           const reply = await api.graphql(query, {}, { ...session.cookie, ...token });
@@ -91,7 +91,7 @@ describe.each(STORES)('a request with a session cookie on %s', (store) => {
           });
         }
       }
-      expect(await api.samples.count()).toBe(before);
+      expect(await api.dummies.count()).toBe(before);
     });
 
     it('uses the account of the session, or that of a bearer token if there is one', async () => {

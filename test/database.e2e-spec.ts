@@ -13,7 +13,7 @@ import { migrations } from '../src/platform/database/migrations/index.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
-import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
+import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES } from './support/stores.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
@@ -25,7 +25,7 @@ const MISTAKES: Readonly<Record<string, string>> = {
   'a missing value': 'SELECT id FROM accounts WHERE id = $1 OR id = $2',
 };
 
-const FIELDS = { text: 'Some text', status: SampleStatus.open, counter: 0 };
+const FIELDS = { text: 'Some text', status: DummyStatus.open, counter: 0 };
 
 @Controller('mistakes')
 @Public()
@@ -67,15 +67,15 @@ describe.each(STORES)('the database on %s', (store) => {
   });
 
   it('reads entities with numbers and dates', async () => {
-    const { id, created_at } = await api.samples.create();
+    const { id, created_at } = await api.dummies.create();
     const account = await api.accounts.register('ada@example.com');
-    const samples: Repository<Sample> = api.app.get(getRepositoryToken(Sample));
-    await samples.update({ id }, { accountId: account.id });
+    const dummies: Repository<Dummy> = api.app.get(getRepositoryToken(Dummy));
+    await dummies.update({ id }, { accountId: account.id });
 
-    const sample = await samples.findOneOrFail({ where: { id }, relations: { account: true } });
+    const dummy = await dummies.findOneOrFail({ where: { id }, relations: { account: true } });
 
-    expect(sample).toMatchObject({ id, accountId: account.id, createdAt: new Date(created_at) });
-    expect(sample.account).toMatchObject({ id: account.id, name: 'Ada' });
+    expect(dummy).toMatchObject({ id, accountId: account.id, createdAt: new Date(created_at) });
+    expect(dummy.account).toMatchObject({ id: account.id, name: 'Ada' });
   });
 
   it('stores entities with times to the millisecond', async () => {
@@ -83,10 +83,10 @@ describe.each(STORES)('the database on %s', (store) => {
     const { transactions, queries } = api.app.get(Database);
 
     const { id } = await transactions.run((manager) =>
-      manager.save(Sample, { ...FIELDS, createdAt, updatedAt: createdAt }),
+      manager.save(Dummy, { ...FIELDS, createdAt, updatedAt: createdAt }),
     );
 
-    expect(await queries.one('SELECT id, created_at FROM samples WHERE id = :id', { id })).toEqual({
+    expect(await queries.one('SELECT id, created_at FROM dummies WHERE id = :id', { id })).toEqual({
       id,
       created_at: createdAt.toISOString(),
     });
@@ -124,12 +124,12 @@ describe.each(STORES)('the database on %s', (store) => {
   it('lacks a column that an entity describes: the service is not ready, and names it', async () => {
     const own = await startApi(store, {}, [FixtureModule]);
     const execute = (sql: string) => own.rows.execute(sql);
-    await execute('ALTER TABLE tickets ADD COLUMN more text');
+    await execute('ALTER TABLE stubs ADD COLUMN more text');
     expect(await own.get('/health/ready')).toHaveStatus(200);
 
-    await execute('ALTER TABLE tickets RENAME COLUMN text TO gone');
+    await execute('ALTER TABLE stubs RENAME COLUMN text TO gone');
     const { details } = (await own.get('/health/ready')).body.error;
-    const message = expect.stringMatching(/^tickets\.text is a column that the database lacks; /);
+    const message = expect.stringMatching(/^stubs\.text is a column that the database lacks; /);
     expect(details).toEqual([{ field: 'schema', message }]);
     await own.stop();
   });
@@ -150,19 +150,19 @@ describe.each(STORES)('the database on %s', (store) => {
 
   it('joins nested units of work into one', async () => {
     const { transactions } = api.app.get(Database);
-    const { id } = await api.samples.create();
-    const before = await api.samples.count();
+    const { id } = await api.dummies.create();
+    const before = await api.dummies.count();
 
     const outer = transactions.run(async (manager) => {
-      await transactions.execute("UPDATE samples SET text = 'Within' WHERE id = :id", { id });
-      await transactions.run((inner) => inner.query(`UPDATE samples SET counter = 7 WHERE id = ${id}`));
-      await manager.query(`DELETE FROM samples WHERE id = ${id}`);
+      await transactions.execute("UPDATE dummies SET text = 'Within' WHERE id = :id", { id });
+      await transactions.run((inner) => inner.query(`UPDATE dummies SET counter = 7 WHERE id = ${id}`));
+      await manager.query(`DELETE FROM dummies WHERE id = ${id}`);
       throw new Error('No');
     });
 
     await expect(outer).rejects.toThrow('No');
-    expect(await api.samples.count()).toBe(before);
-    expect(await api.samples.get(id)).toMatchObject({ text: 'Some text', counter: 0 });
+    expect(await api.dummies.count()).toBe(before);
+    expect(await api.dummies.get(id)).toMatchObject({ text: 'Some text', counter: 0 });
   });
 
   it('replaces placeholders, and keeps colons in literals, identifiers and comments', async () => {

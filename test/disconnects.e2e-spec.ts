@@ -40,11 +40,11 @@ describe.each(STORES)('clients that disconnect on %s', (store) => {
   it.each([
     ['a login', post('/auth/login/', { email: 'ada@example.com', password: 'wrong password' })],
     // It has no response.
-    ['a body that is not complete', post('/v1/samples', { text: 'Some text' }).slice(0, -4), false],
-    ['a large page', 'GET /v1/samples?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['pages in a pipeline', 'GET /v1/samples?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10)],
+    ['a body that is not complete', post('/v1/dummies', { text: 'Some text' }).slice(0, -4), false],
+    ['a large page', 'GET /v1/dummies?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['pages in a pipeline', 'GET /v1/dummies?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(10)],
     ['an event stream', 'GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['GraphQL', post('/graphql', { query: '{ samples(first: 15) { nodes { text } } }' })],
+    ['GraphQL', post('/graphql', { query: '{ dummies(first: 15) { nodes { text } } }' })],
     ['an upgrade', 'GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
   ])('cause no error in the log: %s', async (_, request, hasResponse = true) => {
     for (let n = 0; n < ROUNDS; n += 8) {
@@ -53,7 +53,7 @@ describe.each(STORES)('clients that disconnect on %s', (store) => {
       );
     }
     // Until the service has noticed that the last clients have left, it may have no memory for another response.
-    await until('it serves others', async () => (await service.fetch('/v1/samples/1')).status === 200);
+    await until('it serves others', async () => (await service.fetch('/v1/dummies/1')).status === 200);
 
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
     expect(service.output).not.toContain('Warning');

@@ -30,7 +30,7 @@ ifEmbedded(describe)('the embedded database', () => {
     expect(statSync(file).size).toBeGreaterThan(40_000_000);
 
     // The next checkpoint lets the log begin again.
-    for (let n = 0; n < 5; n++) await api.samples.create();
+    for (let n = 0; n < 5; n++) await api.dummies.create();
     expect(statSync(file).size).toBeLessThanOrEqual(8 * 1024 * 1024);
     await api.stop();
   });
@@ -40,12 +40,12 @@ ifEmbedded(describe)('the embedded database', () => {
     const { transactions, queries } = api.app.get(Database);
     await transactions.execute(
       `CREATE TABLE numbers (n integer UNIQUE,
-         sample_id integer REFERENCES samples (id) DEFERRABLE INITIALLY DEFERRED)`,
+         dummy_id integer REFERENCES dummies (id) DEFERRABLE INITIALLY DEFERRED)`,
     );
-    await api.samples.create();
-    const insert = (n: number, sampleId = 1) =>
+    await api.dummies.create();
+    const insert = (n: number, dummyId = 1) =>
       transactions
-        .execute<{ n: number }>('INSERT INTO numbers VALUES (:n, :sampleId) RETURNING n', { n, sampleId })
+        .execute<{ n: number }>('INSERT INTO numbers VALUES (:n, :dummyId) RETURNING n', { n, dummyId })
         .then(
           ([row]) => row!.n,
           ({ code }: { code: string }) => code,
@@ -71,7 +71,7 @@ ifEmbedded(describe)('the embedded database', () => {
     const writer = () => database.pools().find(({ name }) => name === 'writer')!;
     const { promise: gate, resolve: end } = Promise.withResolvers<void>();
     const transaction = database.transactions.run(async (manager) => {
-      await manager.query('UPDATE samples SET version = version');
+      await manager.query('UPDATE dummies SET version = version');
       await gate;
     });
     await until('the transaction has begun', () => writer().used === 1);
@@ -79,7 +79,7 @@ ifEmbedded(describe)('the embedded database', () => {
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {
       const create = async (waiting: number) => {
-        const reply = api.post('/v1/samples', { text: 'T' });
+        const reply = api.post('/v1/dummies', { text: 'T' });
         await until('it waits', () => writer().pending === pending + waiting);
         return { reply };
       };
@@ -139,7 +139,7 @@ ifEmbedded(describe)('the embedded database', () => {
 
   it('continues to serve reads while another process writes, and times out pending writes', async () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     const other = await commandDataSource(api.config).initialize();
     const writer = other.createQueryRunner();
     await writer.startTransaction();
@@ -147,7 +147,7 @@ ifEmbedded(describe)('the embedded database', () => {
     let elapsed = 0;
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() + elapsed);
-    const create = () => api.post('/v1/samples', { text: 'T' });
+    const create = () => api.post('/v1/dummies', { text: 'T' });
     const ended: string[] = [];
     const waiting = () => api.app.get(Database).pools()[0]!.pending;
     const writes = Promise.all([1, 2, 3].map(create)).finally(() => ended.push('the first writes'));
@@ -155,7 +155,7 @@ ifEmbedded(describe)('the embedded database', () => {
     elapsed += 2500;
     const later = create().finally(() => ended.push('the last write'));
     await until('it waits', () => waiting() === 3);
-    expect(await api.get('/v1/samples/1')).toHaveStatus(200);
+    expect(await api.get('/v1/dummies/1')).toHaveStatus(200);
     expect(ended).toEqual([]);
     elapsed += 2000;
     for (const reply of await writes) expect(reply).toBeError('SERVICE_UNAVAILABLE');

@@ -7,13 +7,13 @@ import { DataSource } from 'typeorm';
 import { RequestContext } from '../src/platform/http/request-context.js';
 import { Operation } from '../src/platform/graphql/loading/operation.js';
 import { startApi, type TestApi } from './support/api.js';
-import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
+import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
-const GROUPS = 'samples(status: done, first:';
+const GROUPS = 'dummies(status: done, first:';
 const NESTED = `{ ${GROUPS} 10) { nodes { peers(limit: 10) { first { peers(limit: 10) { id first { id } } } } } } }`;
 const MOST_OBJECTS = `{ ${GROUPS} 100) { nodes { counter peers(limit: 90) { id first { counter } } } } }`;
 
@@ -22,16 +22,16 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
   let port: number;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    // The last hundred have different counters, and each of these ninety samples.
-    const [text, status, createdAt] = ['Some text', SampleStatus.done, new Date()];
+    // The last hundred have different counters, and each of these ninety dummies.
+    const [text, status, createdAt] = ['Some text', DummyStatus.done, new Date()];
     const group = Array.from({ length: 100 }, (_, counter) => ({
       counter: counter + 1,
       text,
       status,
       createdAt,
     }));
-    const samples = api.app.get(DataSource).getRepository(Sample);
-    for (let n = 0; n < 90; n++) await samples.insert(group.map((row) => ({ ...row, updatedAt: createdAt })));
+    const dummies = api.app.get(DataSource).getRepository(Dummy);
+    for (let n = 0; n < 90; n++) await dummies.insert(group.map((row) => ({ ...row, updatedAt: createdAt })));
     await api.listen();
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
@@ -72,9 +72,9 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
 
   it('leave no memory reserved when a field fails while others are still loaded', async () => {
     const text = 'x'.repeat(700);
-    for (let n = 0; n < 60; n++) await api.samples.create({ text, counter: 1000 });
-    const failing = `{ a: samples(after: "x") { nodes { id } }
-      samples(first: 1) { nodes { peers(limit: 60) { first { peers(limit: 60) { text } } } } } }`;
+    for (let n = 0; n < 60; n++) await api.dummies.create({ text, counter: 1000 });
+    const failing = `{ a: dummies(after: "x") { nodes { id } }
+      dummies(first: 1) { nodes { peers(limit: 60) { first { peers(limit: 60) { text } } } } } }`;
     for (let n = 0; n < 30; n++)
       expect((await api.graphql(failing)).body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     // The other fields are executed after the response: thirty times 2.5 MB would be more than there is for all.
@@ -92,28 +92,28 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
   });
 
   it('count the texts of mutations together with others', async () => {
-    const { id } = await api.samples.create({ text: 'x'.repeat(1_000_000) });
+    const { id } = await api.dummies.create({ text: 'x'.repeat(1_000_000) });
     const holder = operationOf('192.0.2.1');
     Operation.of(holder).markLarge();
     await Operation.of(holder).reserve(64 * 1024 * 1024);
     const { status, body } = await api.graphql(
-      `mutation { updateSample(id: ${id}, input: { counter: 7 }) { counter text } }`,
+      `mutation { updateDummy(id: ${id}, input: { counter: 7 }) { counter text } }`,
     );
     Operation.of(holder).end();
 
-    // It has changed the sample, so it is no failure as a whole.
+    // It has changed the dummy, so it is no failure as a whole.
     expect(status).toBe(200);
     expect(body.errors[0]).toMatchObject({
-      path: ['updateSample', 'text'],
+      path: ['updateDummy', 'text'],
       extensions: { code: 'SERVICE_UNAVAILABLE' },
     });
-    expect((await api.samples.get(id)).counter).toBe(7);
-    await api.delete(`/v1/samples/${id}`);
+    expect((await api.dummies.get(id)).counter).toBe(7);
+    await api.delete(`/v1/dummies/${id}`);
   });
 
   it('return all objects', async () => {
     const { body } = await api.graphql(MOST_OBJECTS);
-    const { nodes } = body.data.samples;
+    const { nodes } = body.data.dummies;
     expect(nodes.map(({ counter }: any) => counter)).toEqual(Array.from({ length: 100 }, (_, n) => 100 - n));
     for (const { counter, peers } of nodes) {
       expect(peers).toHaveLength(90);
@@ -131,7 +131,7 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     const [query, mutation] = await Promise.all([
       api.graphql(MOST_OBJECTS),
       api.graphql(
-        `mutation { createSample(input: { text: "A", counter: 2000 }) { id peers { first { peers { id } } } } }`,
+        `mutation { createDummy(input: { text: "A", counter: 2000 }) { id peers { first { peers { id } } } } }`,
       ),
     ]);
     Operation.of(holder).end();
@@ -148,12 +148,12 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     });
     // What it has changed is not reported as a failure.
     expect(mutation.status).toBe(200);
-    expect((await api.graphql(MOST_OBJECTS)).body.data.samples.nodes).toHaveLength(100);
+    expect((await api.graphql(MOST_OBJECTS)).body.data.dummies.nodes).toHaveLength(100);
   });
 });
 
 const TEXTS =
-  '{ sample(id: 1) { peers { first { counter peers(limit: 60) { accountId text etag id status updatedAt } } text } } }';
+  '{ dummy(id: 1) { peers { first { counter peers(limit: 60) { accountId text etag id status updatedAt } } text } } }';
 
 describe.each(STORES)('the costliest operations of sixteen clients on %s', (store) => {
   it('do not end a process with little memory', async () => {

@@ -16,7 +16,7 @@ import {
 import { SubscriberPositions } from '../src/platform/changes/subscribers/subscriber-positions.js';
 import { Subscription } from '../src/platform/changes/subscribers/subscription.js';
 import { startApi, type TestApi } from './support/api.js';
-import { SamplesService } from './support/fixture/samples.service.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 import { migrate } from '../src/platform/database/migrate.js';
@@ -29,12 +29,12 @@ let failing: string | undefined;
 let attempts = 0;
 let running = 0;
 let hasOverlapped = false;
-/** The texts of the samples whose creation the subscriber that never fails has received. */
+/** The texts of the dummies whose creation the subscriber that never fails has received. */
 const healthy: string[] = [];
 
 @Injectable()
-class SampleWatcher {
-  @OnDurableEvent({ name: 'sample-watcher', types: ['sample.created'] })
+class DummyWatcher {
+  @OnDurableEvent({ name: 'dummy-watcher', types: ['dummy.created'] })
   async watch(event: StoredEvent): Promise<void> {
     running++;
     if (running > 1) hasOverlapped = true;
@@ -48,23 +48,23 @@ class SampleWatcher {
     handled.push({ app: this, text });
   }
 
-  @OnDurableEvent({ name: 'healthy', types: ['sample.created', 'sample.deleted'] })
+  @OnDurableEvent({ name: 'healthy', types: ['dummy.created', 'dummy.deleted'] })
   go({ data }: StoredEvent): void {
     healthy.push((data as { text: string }).text);
   }
 
-  @OnEvent('sample.*')
+  @OnEvent('dummy.*')
   see({ type, subject }: { type: string; subject: string }): void {
     inProcess.push(`${type} ${subject}`);
   }
 
-  @OnEvent('sample.created')
+  @OnEvent('dummy.created')
   fail(): void {
     throw new Error('A listener that fails changes nothing');
   }
 }
 
-@Module({ providers: [SampleWatcher] })
+@Module({ providers: [DummyWatcher] })
 class WatchModule {}
 
 const texts = () => handled.map(({ text }) => text);
@@ -84,8 +84,8 @@ describe.each(STORES)('subscribers on %s', (store) => {
 
   it('receive each event of their types, in order', async () => {
     const expected = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
-    for (const text of expected) await api.samples.create({ text });
-    await api.patch('/v1/samples/1', { counter: 1 });
+    for (const text of expected) await api.dummies.create({ text });
+    await api.patch('/v1/dummies/1', { counter: 1 });
 
     await until('all are handled', () => handled.length >= 30);
     expect(texts()).toEqual(expected);
@@ -94,7 +94,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
   it('are retried in order until they succeed, without delaying other subscribers', async () => {
     attempts = 0;
     failing = 'Second';
-    for (const text of ['First', 'Second', 'Third']) await api.samples.create({ text });
+    for (const text of ['First', 'Second', 'Third']) await api.dummies.create({ text });
     await until('it has failed', () => attempts > 0);
     await until('another one continues', () => healthy.includes('Third'));
     expect(texts()).toEqual(['First']);
@@ -105,30 +105,30 @@ describe.each(STORES)('subscribers on %s', (store) => {
   });
 
   it('in the process receive a change after its commit, and nothing that was rolled back', async () => {
-    const samples = api.app.get(SamplesService, { strict: false });
+    const dummies = api.app.get(DummiesService, { strict: false });
     let duringTransaction = -1;
     const { id } = await api.rows.run(async () => {
-      const sample = await samples.create({ text: 'A' });
+      const dummy = await dummies.create({ text: 'A' });
       duringTransaction = inProcess.length;
-      return sample;
+      return dummy;
     });
     await api.rows
       .run(async () => {
-        await samples.create({ text: 'C' });
+        await dummies.create({ text: 'C' });
         throw new Error('rolled back');
       })
       .catch(() => undefined);
-    await api.patch(`/v1/samples/${id}`, { status: 'done' });
-    await api.delete(`/v1/samples/${id}`);
+    await api.patch(`/v1/dummies/${id}`, { status: 'done' });
+    await api.delete(`/v1/dummies/${id}`);
 
     expect(duringTransaction).toBe(0);
     const types = ['created', 'updated', 'deleted'];
     await until('all have arrived', () => inProcess.length >= 3);
-    expect(inProcess).toEqual(types.map((type) => `sample.${type} /v1/samples/${id}`));
+    expect(inProcess).toEqual(types.map((type) => `dummy.${type} /v1/dummies/${id}`));
   });
 
   it('skip events that another process has handled between the read and the claim', async () => {
-    await api.samples.create();
+    await api.dummies.create();
     const [log, events, positions] = [
       api.app.get(EventLog, { strict: false }),
       api.app.get(EventStore, { strict: false }),
@@ -136,7 +136,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
     ];
     const start = await log.catchUp();
     await positions.add('late', start);
-    for (let n = 0; n < 3; n++) await api.samples.create();
+    for (let n = 0; n < 3; n++) await api.dummies.create();
     await log.catchUp();
     const seen: number[] = [];
     let isFirst = true;
@@ -184,13 +184,13 @@ describe.each(STORES)('subscribers on %s', (store) => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     attempts = 0;
     failing = 'Lost';
-    await own.samples.create({ text: 'Lost' });
-    await own.patch('/v1/samples/1', { counter: 1 });
+    await own.dummies.create({ text: 'Lost' });
+    await own.patch('/v1/dummies/1', { counter: 1 });
     await until('it has failed', () => attempts > 0);
     await until('another one has handled it', async () => {
       const positions = await own.app.get(SubscriberPositions, { strict: false }).all();
       const of = (name: string) => positions.find((row) => row.name === name)!.position;
-      return of('healthy') > of('sample-watcher');
+      return of('healthy') > of('dummy-watcher');
     });
 
     own.moveClock(8 * 24 * 3600_000);
@@ -202,7 +202,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
     warn.mockRestore();
     failing = undefined;
     await own.stop();
-    expect(lost.find(({ name }) => name === 'sample-watcher')).toMatchObject({ events: 1 });
+    expect(lost.find(({ name }) => name === 'dummy-watcher')).toMatchObject({ events: 1 });
     expect(lost.map(({ name }) => name)).not.toContain('healthy');
   });
 
@@ -212,13 +212,13 @@ describe.each(STORES)('subscribers on %s', (store) => {
   });
 
   it('continue at their position after a restart', async () => {
-    await api.samples.create({ text: 'Before' });
+    await api.dummies.create({ text: 'Before' });
     await until('it is handled', () => texts().includes('Before'));
     const { config } = api;
     await api.app.close();
     // This application has no subscriber.
     const without = await createApp(config, { modules: [FixtureModule] });
-    await without.get(SamplesService, { strict: false }).create({ text: 'Meanwhile' });
+    await without.get(DummiesService, { strict: false }).create({ text: 'Meanwhile' });
     await without.close();
     handled = [];
 
@@ -246,11 +246,11 @@ describe('on two replicas', () => {
   it('a subscriber runs on one replica at a time, and the other takes over when that one stops', async () => {
     hasOverlapped = false;
     const create = (app: NestFastifyApplication, text: string) =>
-      app.get(SamplesService, { strict: false }).create({ text });
+      app.get(DummiesService, { strict: false }).create({ text });
     for (let n = 0; n < 20; n++) await create(apps[n % 2]!, `Text ${n}`);
     await until('all are handled', () => handled.length >= 20);
-    const watchers = apps.map((app) => app.get(SampleWatcher, { strict: false }));
-    const first = apps.splice(watchers.indexOf(handled.at(-1)!.app as SampleWatcher), 1)[0]!;
+    const watchers = apps.map((app) => app.get(DummyWatcher, { strict: false }));
+    const first = apps.splice(watchers.indexOf(handled.at(-1)!.app as DummyWatcher), 1)[0]!;
     await first.close();
 
     await create(apps[0]!, 'The last');
@@ -269,7 +269,7 @@ it.each(STORES)(
 
     const registered = () =>
       api.rows
-        .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'sample-watcher'`)
+        .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'dummy-watcher'`)
         .catch(() => []);
     await until('they have started', async () => (await registered()).length === 1);
     expect(await api.get('/health/ready')).toHaveStatus(200);

@@ -50,8 +50,8 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     const ended = [ofAda, ofBob, ofCarl, ofDora];
     await until('four streams have ended', () => ended.every(({ isOver }) => isOver));
 
-    await api.post('/v1/tickets', {}, { ...eve, 'idempotency-key': 'one' });
-    await api.post('/v1/samples', { text: 'A' }, eve);
+    await api.post('/v1/stubs', {}, { ...eve, 'idempotency-key': 'one' });
+    await api.post('/v1/dummies', { text: 'A' }, eve);
     await ofEve.untilEvents(2);
     await anonymous.untilEvents(1);
     expect(ended.flatMap(({ events }) => events)).toEqual([]);

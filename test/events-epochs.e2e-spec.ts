@@ -13,11 +13,11 @@ import { until } from './support/until.js';
 describe.each(STORES)('a new epoch on %s', (store) => {
   it('gives later events other ids, and keeps earlier ids valid', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
-    await api.samples.create();
+    await api.dummies.create();
+    await api.dummies.create();
     const before = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
     await api.app.get(EventAppender, { strict: false }).renewEpoch();
-    await api.samples.create();
+    await api.dummies.create();
 
     const { data } = (await api.get(`/v1/events?cursor=${before[0]}`)).body;
     expect(data.map(({ id }: any) => id)).toEqual([
@@ -36,11 +36,11 @@ describe.each(STORES)('a new epoch on %s', (store) => {
 describe('after a change of the database server', () => {
   it('a new epoch starts automatically', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     const [before] = (await api.get('/v1/events')).body.data;
     // As in a database that was restored on another server.
     await api.rows.execute("UPDATE event_log SET server = 'another'");
-    await api.samples.create();
+    await api.dummies.create();
 
     const [, after] = (await api.get('/v1/events')).body.data;
     expect(after.id.split('-')[0]).not.toBe(before.id.split('-')[0]);
@@ -64,7 +64,7 @@ describe('the identity of the database server', () => {
     const api = new TestApi(await createApp(config, { modules: [FixtureModule] }), config, () =>
       store.remove(),
     );
-    await api.samples.create();
+    await api.dummies.create();
     const { queries } = api.app.get(Database);
     const replica = eventAppender(queries, api.app.get(Transactions));
     await proxy.cut();
@@ -77,7 +77,7 @@ describe('the identity of the database server', () => {
         () => false,
       ),
     );
-    await until('a sample is created', async () => (await api.samples.create()) !== undefined);
+    await until('a dummy is created', async () => (await api.dummies.create()) !== undefined);
     const [first, ...others] = await epochs(api);
     expect(new Set(others)).toEqual(new Set([first]));
     await api.stop();
@@ -86,16 +86,16 @@ describe('the identity of the database server', () => {
 
   it('may be unreadable: events continue, and a command starts a new epoch', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     await epochs(api);
     await api.rows.execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
     const again = await api.restart();
-    await again.samples.create();
+    await again.dummies.create();
     // An event gets its epoch when it is numbered, and reading numbers it.
     await epochs(again);
     const { queries } = again.app.get(Database);
     await eventAppender(queries, again.app.get(Transactions)).renewEpoch();
-    await again.samples.create();
+    await again.dummies.create();
 
     expect(new Set(await epochs(again)).size).toBe(3);
     await again.stop();

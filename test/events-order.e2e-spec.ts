@@ -7,7 +7,7 @@ import { isOutage } from '../src/platform/database/failures.js';
 import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/events-client.js';
 import { rowsOf } from './support/rows.js';
-import { SamplesService } from './support/fixture/samples.service.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -16,11 +16,11 @@ const WRITERS = 50;
 const CHANGES = 8;
 const CONSUMERS = 6;
 
-/** Writes samples without pauses; some transactions are slow, and some are rolled back. */
+/** Writes dummies without pauses; some transactions are slow, and some are rolled back. */
 async function write(app: NestFastifyApplication, writer: number, acknowledged: Set<number>): Promise<void> {
-  const samples = app.get(SamplesService, { strict: false });
+  const dummies = app.get(DummiesService, { strict: false });
   for (let n = 0; n < CHANGES; n++) {
-    const create = () => samples.create({ text: `${writer}.${n}` });
+    const create = () => dummies.create({ text: `${writer}.${n}` });
     const isRolledBack = (writer + n) % 5 === 0;
     // SQLite has one writer, so a transaction that sleeps blocks all others.
     const delay = (writer + n) % 7 === 0 ? Math.random() * 60 : 0;
@@ -109,8 +109,8 @@ describe('The position of an event on PostgreSQL', () => {
 
   const subjects = async (): Promise<string[]> =>
     (await api.get('/v1/events?limit=100')).body.data.map(({ subject }: any) => subject);
-  const sample = (id: number) => `/v1/samples/${id}`;
-  const create = () => api.app.get(SamplesService, { strict: false }).create({ text: 'Slow' });
+  const dummy = (id: number) => `/v1/dummies/${id}`;
+  const create = () => api.app.get(DummiesService, { strict: false }).create({ text: 'Slow' });
 
   /** Runs both steps in one transaction, and pauses between them. */
   async function pauseBetween(
@@ -134,23 +134,23 @@ describe('The position of an event on PostgreSQL', () => {
   it('is assigned right after the commit of a slow transaction, though later events have theirs', async () => {
     const commit = await pauseBetween(create, async () => undefined);
     for (let n = 0; n < 5; n++) {
-      await api.samples.create();
+      await api.dummies.create();
       expect(await subjects()).toHaveLength(n + 1);
     }
 
     await commit();
-    expect(await subjects()).toEqual([2, 3, 4, 5, 6, 1].map(sample));
+    expect(await subjects()).toEqual([2, 3, 4, 5, 6, 1].map(dummy));
   });
 
   it('is assigned right after the commit, though an older transaction has recorded a later event', async () => {
-    await api.samples.create();
-    const rename = () => api.rows.execute('UPDATE samples SET text = :text WHERE id = 1', { text: 'Old' });
+    await api.dummies.create();
+    const rename = () => api.rows.execute('UPDATE dummies SET text = :text WHERE id = 1', { text: 'Old' });
     const commitOlder = await pauseBetween(rename, create);
     const commitSlow = await pauseBetween(create, async () => undefined);
     await commitOlder();
-    for (let n = 0; n < 3; n++) expect(await subjects()).toEqual([1, 3].map(sample));
+    for (let n = 0; n < 3; n++) expect(await subjects()).toEqual([1, 3].map(dummy));
 
     await commitSlow();
-    expect(await subjects()).toEqual([1, 3, 2].map(sample));
+    expect(await subjects()).toEqual([1, 3, 2].map(dummy));
   });
 });

@@ -24,7 +24,7 @@ ifEmbedded(describe)('events after a restore', () => {
       rmSync(join(data, name), { force: true });
     copyFileSync(backup, join(data, 'database.sqlite'));
     const restored = await startApiOn({ DATA_DIR: data }, [FixtureModule]);
-    await restored.samples.create({ text: 'Another' });
+    await restored.dummies.create({ text: 'Another' });
     const { data: after } = (await restored.get('/v1/events')).body;
     expect(after).toHaveLength(2);
     expect(events).not.toContain(after[1].id);
@@ -44,9 +44,9 @@ ifEmbedded(describe)('events after npm run move', () => {
     const before = await start(source);
     const ada = await before.accounts.logInNew('ada@example.com');
     const staff = await before.accounts.logInNewStaff();
-    for (const text of ['First', 'Second']) created(await before.post('/v1/samples', { text }, staff));
-    await before.delete('/v1/samples/2', staff);
-    created(await before.post('/v1/tickets', {}, { ...staff, 'idempotency-key': 'one' }));
+    for (const text of ['First', 'Second']) created(await before.post('/v1/dummies', { text }, staff));
+    await before.delete('/v1/dummies/2', staff);
+    created(await before.post('/v1/stubs', {}, { ...staff, 'idempotency-key': 'one' }));
     const { body: page } = await before.get('/v1/events?limit=3', ada);
     const requests = [
       ['/v1/events', ada],
@@ -65,16 +65,16 @@ ifEmbedded(describe)('events after npm run move', () => {
 
     const after = await start(target);
     expect(await responses(after)).toEqual(expected);
-    created(await after.post('/v1/samples', { text: 'New' }, staff));
-    created(await after.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'two' }));
+    created(await after.post('/v1/dummies', { text: 'New' }, staff));
+    created(await after.post('/v1/stubs', {}, { ...ada, 'idempotency-key': 'two' }));
     // In a new epoch.
     const { data: old } = JSON.parse(expected[0]!);
     const ids = (await after.get('/v1/events', ada)).body.data.map(({ id }: any) => id);
     expect(ids.slice(0, old.length)).toEqual(old.map(({ id }: any) => id));
     const { data: next } = (await after.get(`/v1/events?cursor=${old.at(-1).id}`, ada)).body;
     expect(next.map(({ type, subject }: any) => `${type} ${subject}`)).toEqual([
-      'sample.created /v1/samples/3',
-      'ticket.created /v1/tickets/2',
+      'dummy.created /v1/dummies/3',
+      'stub.created /v1/stubs/2',
     ]);
     await after.app.close();
     await Promise.all([source.remove(), target.remove()]);

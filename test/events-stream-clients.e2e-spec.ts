@@ -6,8 +6,8 @@ describeStreamClient(
   (url) => {
     const texts: string[] = [];
     const source = new EventSource(url + STREAM);
-    source.addEventListener('sample.created', ({ data }) => texts.push(textOf(data)));
+    source.addEventListener('dummy.created', ({ data }) => texts.push(textOf(data)));
     return { texts: () => texts, stop: () => source.close() };
   },
-  { source: `new EventSource('${STREAM}').addEventListener('sample.created', ({ data }) => add(data));` },
+  { source: `new EventSource('${STREAM}').addEventListener('dummy.created', ({ data }) => add(data));` },
 );

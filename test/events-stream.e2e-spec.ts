@@ -8,8 +8,8 @@ import { loadConfig } from '../src/platform/config/load-config.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { Changes } from '../src/platform/changes/index.js';
 import { bearer, startApi, TestApi } from './support/api.js';
-import { SAMPLE_EVENTS } from './support/fixture/sample.view.js';
-import { SamplesService } from './support/fixture/samples.service.js';
+import { DUMMY_EVENTS } from './support/fixture/dummy.view.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { EventClient } from './support/events-client.js';
@@ -35,22 +35,22 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     return client;
   };
 
-  const events = async (): Promise<any[]> => (await api.get('/v1/events?limit=100')).body.data;
-  const createTicket = () => api.post('/v1/tickets', {}, { 'idempotency-key': randomUUID() });
+  const listed = async (): Promise<any[]> => (await api.get('/v1/events?limit=100')).body.data;
+  const createStub = () => api.post('/v1/stubs', {}, { 'idempotency-key': randomUUID() });
 
   it('sends each event as it happens, starting with the next one', async () => {
-    await api.samples.create();
+    await api.dummies.create();
     const client = await follow();
-    const sample = await api.samples.create({ text: 'Two\nlines \u2028 and more' });
-    await createTicket();
+    const dummy = await api.dummies.create({ text: 'Two\nlines \u2028 and more' });
+    await createStub();
 
     const [first, second] = await client.untilEvents(2);
 
     expect(first).toMatchObject({
-      type: 'sample.created',
-      data: { subject: `/v1/samples/${sample.id}`, data: sample },
+      type: 'dummy.created',
+      data: { subject: `/v1/dummies/${dummy.id}`, data: dummy },
     });
-    expect(second!.type).toBe('ticket.created');
+    expect(second!.type).toBe('stub.created');
     expect([first!.id, second!.id]).toEqual([first!.data.id, second!.data.id]);
     expect(client.otherLines).toEqual(['retry: 2000']);
     expect(client.response.headers).toMatchObject({
@@ -77,9 +77,9 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
       fail: (error) => failures.push(error),
     });
     const client = await follow();
-    await api.samples.create();
+    await api.dummies.create();
     await client.untilEvents(1);
-    await api.samples.create();
+    await api.dummies.create();
     await client.untilEvents(2);
 
     expect(calls).toBe(1);
@@ -92,7 +92,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     jest.useFakeTimers({ now: Date.now() - 3600_000, ...onlyFake('Date') });
     try {
       for (let n = 1; n <= 3; n++) {
-        await api.samples.create();
+        await api.dummies.create();
         expect(await client.untilEvents(n)).toHaveLength(n);
       }
     } finally {
@@ -101,17 +101,17 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 
   it('filters by event type', async () => {
-    const client = await follow('?types=ticket.created,unknown');
-    await api.samples.create();
-    await createTicket();
-    await createTicket();
+    const client = await follow('?types=stub.created,unknown');
+    await api.dummies.create();
+    await createStub();
+    await createStub();
     await client.untilEvents(2);
-    expect(client.events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.created']);
+    expect(client.events.map(({ type }) => type)).toEqual(['stub.created', 'stub.created']);
   });
 
   it('continues after any event, without gap or repetition', async () => {
     const before = await follow();
-    for (let n = 0; n < 8; n++) await api.samples.create({ text: n === 3 ? 'x'.repeat(500_000) : 'x' });
+    for (let n = 0; n < 8; n++) await api.dummies.create({ text: n === 3 ? 'x'.repeat(500_000) : 'x' });
     await before.untilEvents(8);
     for (const [n, lastEventId] of before.ids.entries()) {
       const again = await follow('', { lastEventId });
@@ -125,13 +125,13 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 
   it('misses no event that happens while a client catches up', async () => {
-    await api.samples.create();
-    await until('its event is shown', async () => (await events()).length > 0);
-    const start = (await events())[0].id;
+    await api.dummies.create();
+    await until('its event is shown', async () => (await listed()).length > 0);
+    const start = (await listed())[0].id;
     const writing = { isOver: false };
     const writers = Promise.all(
       Array.from({ length: 4 }, async () => {
-        while (!writing.isOver) await api.samples.create();
+        while (!writing.isOver) await api.dummies.create();
       }),
     );
     const clients: EventClient[] = [];
@@ -217,7 +217,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   it('keeps a client that reads, even during a burst of events', async () => {
     const reader = await follow();
     const data = { id: 1, text: 'x'.repeat(5000) };
-    const events = Array.from({ length: 100 }, () => SAMPLE_EVENTS.of('created', data));
+    const events = Array.from({ length: 100 }, () => DUMMY_EVENTS.of('created', data));
     const [transactions, changes] = [api.app.get(Transactions), api.app.get(Changes)];
     // Several statements: a busy server cancels one with all the events.
     for (let n = 0; n < 10; n++)
@@ -241,13 +241,13 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     const text = 'x'.repeat(900_000);
     let sent = 0;
     await until('the client is disconnected', async () => {
-      await api.samples.create({ text });
+      await api.dummies.create({ text });
       await reader.untilEvents(++sent);
       return api.app.get(EventStreams).size < streams;
     });
 
     socket.destroy();
-    await api.samples.create();
+    await api.dummies.create();
     expect(await reader.untilEvents(sent + 1)).toHaveLength(sent + 1);
   });
 });
@@ -265,7 +265,7 @@ describe.each(STORES)('streams on %s', (store) => {
     const rejected = await api.get('/v1/events/stream', { 'x-forwarded-for': '198.51.100.99' });
     expect(rejected).toBeError('SERVICE_UNAVAILABLE');
     const other = await open('198.51.101.99');
-    await api.samples.create();
+    await api.dummies.create();
     expect(await other!.untilEvents(1)).toHaveLength(1);
     for (const client of [...clients, other]) client!.close();
     await api.stop();
@@ -274,7 +274,7 @@ describe.each(STORES)('streams on %s', (store) => {
   it('end after the last event when the process drains', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
     const client = await EventClient.open(`${await api.listen()}/v1/events/stream`);
-    await api.samples.create();
+    await api.dummies.create();
     await client.untilEvents(1);
 
     await api.stop();
@@ -285,7 +285,7 @@ describe.each(STORES)('streams on %s', (store) => {
 
   it('send no earlier events if the process could not read the log at its start', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    for (let n = 0; n < 3; n++) await api.samples.create();
+    for (let n = 0; n < 3; n++) await api.dummies.create();
     await api.get('/v1/events');
     await api.rows.execute('ALTER TABLE event_log RENAME TO gone');
     const again = await api.restart();
@@ -296,7 +296,7 @@ describe.each(STORES)('streams on %s', (store) => {
     });
     await again.rows.execute('ALTER TABLE gone RENAME TO event_log');
     await until('an event has arrived', async () => {
-      await again.samples.create();
+      await again.dummies.create();
       return positions.length > 0;
     });
 
@@ -313,15 +313,15 @@ describe.each(STORES)('streams on %s', (store) => {
     const clients = await Promise.all(
       [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
     );
-    await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
-    await api.post('/v1/samples', { text: 'A' }, ada);
+    await api.post('/v1/stubs', {}, { ...ada, 'idempotency-key': 'a' });
+    await api.post('/v1/dummies', { text: 'A' }, ada);
     await Promise.all(clients.map((client, n) => client.untilEvents([1, 2, 1, 2][n]!)));
 
-    const both = ['ticket.created', 'sample.created'];
+    const both = ['stub.created', 'dummy.created'];
     expect(clients.map(({ events }) => events.map(({ type }) => type))).toEqual([
-      ['sample.created'],
+      ['dummy.created'],
       both,
-      ['sample.created'],
+      ['dummy.created'],
       both,
     ]);
     expect(await api.get('/v1/events/stream', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
@@ -339,7 +339,7 @@ describe('between two replicas', () => {
     const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }), { modules });
     await reader.listen(0, '127.0.0.1');
     const client = await EventClient.open(`${await reader.getUrl()}/v1/events/stream`);
-    const create = () => writer.get(SamplesService, { strict: false }).create({ text: 'A' });
+    const create = () => writer.get(DummiesService, { strict: false }).create({ text: 'A' });
     await create();
     await client.untilEvents(1);
 
@@ -349,7 +349,7 @@ describe('between two replicas', () => {
     await create();
     await client.untilEvents(3);
 
-    expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/samples/${id}`));
+    expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/dummies/${id}`));
     client.close();
     await reader.close();
     await writer.close();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { EventAppender, EventPurge } from '../src/platform/changes/index.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
-import { SamplesService } from './support/fixture/samples.service.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
@@ -37,23 +37,23 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
 
   it('contains one event for each change, with the resource after the change', async () => {
     const start = await newest();
-    const sample = await api.samples.create({ text: 'First "quoted"\n\u2028 ü' });
-    const views = [sample];
+    const dummy = await api.dummies.create({ text: 'First "quoted"\n\u2028 ü' });
+    const views = [dummy];
     for (const change of [{ text: 'Second' }, { status: 'done' }, { status: 'done' }, {}])
-      views.push((await api.patch(`/v1/samples/${sample.id}`, change)).body.data);
-    views.push((await api.put(`/v1/samples/${sample.id}`, { text: 'Third' })).body.data);
-    await api.graphql('mutation ($id: ID!) { updateSample(id: $id, input: { text: "Last" }) { id } }', {
-      id: sample.id,
+      views.push((await api.patch(`/v1/dummies/${dummy.id}`, change)).body.data);
+    views.push((await api.put(`/v1/dummies/${dummy.id}`, { text: 'Third' })).body.data);
+    await api.graphql('mutation ($id: ID!) { updateDummy(id: $id, input: { text: "Last" }) { id } }', {
+      id: dummy.id,
     });
-    views.push(await api.samples.get(sample.id));
-    await api.delete(`/v1/samples/${sample.id}`);
+    views.push(await api.dummies.get(dummy.id));
+    await api.delete(`/v1/dummies/${dummy.id}`);
 
     const events = await since(start);
 
     expect(events.map(({ type, data }) => [type, data])).toEqual([
-      ['sample.created', views[0]],
-      ...views.slice(1).map((view) => ['sample.updated', view]),
-      ['sample.deleted', { id: sample.id }],
+      ['dummy.created', views[0]],
+      ...views.slice(1).map((view) => ['dummy.updated', view]),
+      ['dummy.deleted', { id: dummy.id }],
     ]);
     for (const event of events) {
       expect(event).toEqual({
@@ -61,7 +61,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
         id: expect.stringMatching(/^[\da-f]{12}-\d+$/),
         source: api.config.publicUrl,
         type: event.type,
-        subject: `/v1/samples/${sample.id}`,
+        subject: `/v1/dummies/${dummy.id}`,
         time: expect.laterThan('2026-01-01T00:00:00.000Z'),
         datacontenttype: 'application/json',
         data: event.data,
@@ -73,40 +73,40 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   it('contains JSON text verbatim, except for line breaks', async () => {
     const start = await newest();
     const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
-    const ticket = await api.post('/v1/tickets', payload, { 'idempotency-key': 'to-the-letter' });
-    expect(ticket).toHaveStatus(201);
-    await api.post('/v1/tickets', payload, { 'idempotency-key': 'to-the-letter' });
+    const stub = await api.post('/v1/stubs', payload, { 'idempotency-key': 'to-the-letter' });
+    expect(stub).toHaveStatus(201);
+    await api.post('/v1/stubs', payload, { 'idempotency-key': 'to-the-letter' });
 
     const { text, body } = await api.get(`/v1/events?cursor=${start}`);
 
     expect(body.data).toHaveLength(1);
     expect(body.data[0]).toMatchObject({
-      type: 'ticket.created',
-      subject: `/v1/tickets/${ticket.body.data.id}`,
+      type: 'stub.created',
+      subject: `/v1/stubs/${stub.body.data.id}`,
     });
     expect(text).toContain('"text":{"b": 1.0,  "a": 12345678901234567890}');
   });
 
   it.each([
-    ['an invalid body', () => api.post('/v1/samples', { text: '' })],
-    ['a change of what does not exist', () => api.patch('/v1/samples/999999', { status: 'done' })],
-    ['the deletion of what does not exist', () => api.delete('/v1/samples/999999')],
+    ['an invalid body', () => api.post('/v1/dummies', { text: '' })],
+    ['a change of what does not exist', () => api.patch('/v1/dummies/999999', { status: 'done' })],
+    ['the deletion of what does not exist', () => api.delete('/v1/dummies/999999')],
     [
       'a failed precondition',
       async () => {
-        const { id } = await api.samples.create();
-        return api.patch(`/v1/samples/${id}`, { text: 'x' }, { 'if-match': '"0-x"' });
+        const { id } = await api.dummies.create();
+        return api.patch(`/v1/dummies/${id}`, { text: 'x' }, { 'if-match': '"0-x"' });
       },
     ],
   ])('has no event for %s', async (_, send) => {
-    const before = await since('', 'sample.updated,sample.deleted');
+    const before = await since('', 'dummy.updated,dummy.deleted');
     expect((await send()).status).toBeGreaterThanOrEqual(400);
-    expect(await since('', 'sample.updated,sample.deleted')).toEqual(before);
+    expect(await since('', 'dummy.updated,dummy.deleted')).toEqual(before);
   });
 
   it('continues from page to page, and from the end', async () => {
     const start = await newest();
-    for (let n = 0; n < 5; n++) await api.samples.create({ text: `Page ${n}` });
+    for (let n = 0; n < 5; n++) await api.dummies.create({ text: `Page ${n}` });
     const texts: string[] = [];
     let cursor = start;
     for (const [count, hasNext] of [
@@ -123,24 +123,24 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     expect(texts).toEqual([0, 1, 2, 3, 4].map((n) => `Page ${n}`));
     const end = await api.get(`/v1/events?cursor=${cursor}`);
     expect(end.body).toEqual({ data: [], has_next: false });
-    const { id } = await api.samples.create();
-    expect((await since(cursor)).map(({ subject }) => subject)).toEqual([`/v1/samples/${id}`]);
+    const { id } = await api.dummies.create();
+    expect((await since(cursor)).map(({ subject }) => subject)).toEqual([`/v1/dummies/${id}`]);
   });
 
   it('filters by event type, and an unknown type matches nothing', async () => {
     const start = await newest();
-    const { id } = await api.samples.create();
-    await api.patch(`/v1/samples/${id}`, { counter: 1 });
+    const { id } = await api.dummies.create();
+    await api.patch(`/v1/dummies/${id}`, { counter: 1 });
     const types = async (query: string) => (await since(start, query)).map(({ type }) => type);
 
-    expect(await types('')).toEqual(['sample.created', 'sample.updated']);
-    expect(await types('sample.updated')).toEqual(['sample.updated']);
-    expect(await types('sample.updated,sample.created,sample.updated')).toEqual([
-      'sample.created',
-      'sample.updated',
+    expect(await types('')).toEqual(['dummy.created', 'dummy.updated']);
+    expect(await types('dummy.updated')).toEqual(['dummy.updated']);
+    expect(await types('dummy.updated,dummy.created,dummy.updated')).toEqual([
+      'dummy.created',
+      'dummy.updated',
     ]);
-    expect(await types('sample.exploded')).toEqual([]);
-    expect(await types('sample.exploded,sample.created')).toEqual(['sample.created']);
+    expect(await types('dummy.exploded')).toEqual([]);
+    expect(await types('dummy.exploded,dummy.created')).toEqual(['dummy.created']);
     expect(await types("'; DROP TABLE events")).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   );
 
   it('rejects a cursor ahead of the log', async () => {
-    await api.samples.create();
+    await api.dummies.create();
     const [epoch, position] = (await newest()).split('-');
     expect(await api.get(`/v1/events?cursor=${epoch}-${Number(position) + 1}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events?cursor=${epoch}-0`)).toBeError('INVALID_CURSOR');
@@ -162,12 +162,12 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   it('sends the events of large resources in full', async () => {
     const start = await newest();
     const text = 'ä'.repeat(200_000);
-    const sample = await api.samples.create({ text });
-    await api.samples.create();
+    const dummy = await api.dummies.create({ text });
+    await api.dummies.create();
 
     const events = await since(start);
     expect(events.map(({ data }) => data.text.length)).toEqual([text.length, 9]);
-    expect(events[0].data.text === sample.text).toBe(true);
+    expect(events[0].data.text === dummy.text).toBe(true);
   });
 });
 
@@ -176,9 +176,9 @@ describe.each(STORES)('private events on %s', (store) => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const ada = await api.accounts.logInNew('ada@example.com');
     const bob = await api.accounts.logInNew('bob@example.com');
-    await api.post('/v1/samples', { text: 'A' }, ada);
-    await api.post('/v1/tickets', {}, { ...ada, 'idempotency-key': 'a' });
-    await api.post('/v1/tickets', {}, { ...bob, 'idempotency-key': 'b' });
+    await api.post('/v1/dummies', { text: 'A' }, ada);
+    await api.post('/v1/stubs', {}, { ...ada, 'idempotency-key': 'a' });
+    await api.post('/v1/stubs', {}, { ...bob, 'idempotency-key': 'b' });
     await api.accounts.admin().setStaff('bob@example.com', true);
     const staff = bearer((await api.accounts.login('bob@example.com')).access);
     const subjects = async (headers: Record<string, string>, types = '') => {
@@ -186,12 +186,12 @@ describe.each(STORES)('private events on %s', (store) => {
       return body.data.map(({ subject }: any) => subject);
     };
 
-    expect(await subjects({})).toEqual(['/v1/samples/1']);
-    expect(await subjects(ada)).toEqual(['/v1/samples/1', '/v1/tickets/1']);
-    expect(await subjects(staff)).toEqual(['/v1/samples/1', '/v1/tickets/1', '/v1/tickets/2']);
-    expect(await subjects({}, 'ticket.created')).toEqual([]);
-    expect(await subjects(ada, 'ticket.created')).toEqual(['/v1/tickets/1']);
-    expect(await subjects(staff, 'ticket.created')).toEqual(['/v1/tickets/1', '/v1/tickets/2']);
+    expect(await subjects({})).toEqual(['/v1/dummies/1']);
+    expect(await subjects(ada)).toEqual(['/v1/dummies/1', '/v1/stubs/1']);
+    expect(await subjects(staff)).toEqual(['/v1/dummies/1', '/v1/stubs/1', '/v1/stubs/2']);
+    expect(await subjects({}, 'stub.created')).toEqual([]);
+    expect(await subjects(ada, 'stub.created')).toEqual(['/v1/stubs/1']);
+    expect(await subjects(staff, 'stub.created')).toEqual(['/v1/stubs/1', '/v1/stubs/2']);
     expect(await api.get('/v1/events', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
     await api.stop();
   });
@@ -201,9 +201,9 @@ describe.each(STORES)('old events on %s', (store) => {
   it('have consecutive positions despite rollbacks, and an id between two events is rejected', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
     for (let n = 0; n < 4; n++) {
-      await api.samples.create();
+      await api.dummies.create();
       const work = api.rows.run(async () => {
-        await api.app.get(SamplesService, { strict: false }).create({ text: 'Gone' });
+        await api.app.get(DummiesService, { strict: false }).create({ text: 'Gone' });
         throw new Error('rolled back');
       });
       await expect(work).rejects.toThrow('rolled back');
@@ -222,7 +222,7 @@ describe.each(STORES)('old events on %s', (store) => {
 
     // The same rules apply to an earlier epoch, but positions that a later epoch took over are gone.
     await api.app.get(EventAppender, { strict: false }).renewEpoch();
-    await api.samples.create();
+    await api.dummies.create();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events?cursor=${ids[0]!.replace(/-.+/, '-5')}`)).toBeError('EVENTS_EXPIRED');
     await api.stop();
@@ -232,16 +232,16 @@ describe.each(STORES)('old events on %s', (store) => {
     const api = await startApi(store, {}, [FixtureModule]);
     const numbering = api.app.get(EventAppender, { strict: false });
     const newest = async () => (await api.get('/v1/events')).body.data.at(-1).id;
-    await api.samples.create();
+    await api.dummies.create();
     await newest();
     await numbering.renewEpoch();
     // From here on, the database is one restored from a backup, without the events of this epoch.
     const { epoch: lost } = (await api.rows.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
     await numbering.renewEpoch();
-    for (let n = 0; n < 2; n++) await api.samples.create();
+    for (let n = 0; n < 2; n++) await api.dummies.create();
     const [other] = (await newest()).split('-');
     await numbering.renewEpoch();
-    await api.samples.create();
+    await api.dummies.create();
     await newest();
 
     for (const position of [2, 3, 4])
@@ -253,10 +253,10 @@ describe.each(STORES)('old events on %s', (store) => {
 
   it('are purged after the retention period, and their cursors return 410', async () => {
     const api = await startApi(store, { EVENTS_RETENTION_DAYS: '2' }, [FixtureModule]);
-    await api.samples.create();
-    await api.samples.create();
+    await api.dummies.create();
+    await api.dummies.create();
     api.moveClock(DAY);
-    await api.samples.create();
+    await api.dummies.create();
     const ids = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
 
     api.moveClock(2 * DAY + 3600_000);
@@ -271,7 +271,7 @@ describe.each(STORES)('old events on %s', (store) => {
     await api.app.get(Purger).purge();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('EVENTS_EXPIRED');
     // Positions continue, so that no id repeats.
-    await api.samples.create();
+    await api.dummies.create();
     const [next] = (await api.get('/v1/events')).body.data;
     expect(Number(next.id.split('-')[1])).toBeGreaterThan(Number(ids[2].split('-')[1]));
     await api.stop();
@@ -280,7 +280,7 @@ describe.each(STORES)('old events on %s', (store) => {
   it('stay private when their type no longer is', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const ada = await api.accounts.logInNew('ada@example.com');
-    for (const text of ['A', 'B']) await api.post('/v1/samples', { text }, ada);
+    for (const text of ['A', 'B']) await api.post('/v1/dummies', { text }, ada);
     const { data } = (await api.get('/v1/events')).body;
     const position = Number(data[0].id.split('-')[1]);
     await api.rows.execute('UPDATE events SET is_private = TRUE WHERE position = :position', { position });
@@ -291,7 +291,7 @@ describe.each(STORES)('old events on %s', (store) => {
 
   it('are kept when what must happen before a purge fails, which the purge reports', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     const feed = (await api.get('/v1/events')).body;
     api.app.get(EventPurge).beforePurge(() => Promise.reject(new Error('Not copied')));
     api.moveClock(100 * DAY);
@@ -305,10 +305,10 @@ describe.each(STORES)('old events on %s', (store) => {
 
   it('keep their ids across a restart, and ids never repeat', async () => {
     let api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     const [before] = (await api.get('/v1/events')).body.data;
     api = await api.restart();
-    await api.samples.create();
+    await api.dummies.create();
 
     const { body } = await api.get(`/v1/events?cursor=${before.id}`);
     expect(body.data).toHaveLength(1);
@@ -323,8 +323,8 @@ describe.each(STORES)('npm run events on %s', (store) => {
     const { environment, ...testStore } = await createStore(store);
     const all = { ...environment, ...settings };
     const api = await startApiOn(all, [FixtureModule], () => testStore.remove());
-    await api.samples.create();
-    await api.samples.create();
+    await api.dummies.create();
+    await api.dummies.create();
     const [first, second] = (await api.get('/v1/events')).body.data;
     const tail = spawn(process.execPath, ['dist/commands/events.js', 'tail', '--after', first.id, '--json'], {
       env: { ...environmentOfProcess(), ...all },
@@ -343,7 +343,7 @@ describe.each(STORES)('npm run events on %s', (store) => {
   it('tail ends quietly after its reader has gone', async () => {
     const { environment, ...testStore } = await createStore(store);
     const api = await startApiOn(environment, [FixtureModule], () => testStore.remove());
-    for (let n = 0; n < 3; n++) await api.samples.create();
+    for (let n = 0; n < 3; n++) await api.dummies.create();
     const [first] = (await api.get('/v1/events')).body.data;
     const script = `node dist/commands/events.js tail --after ${first.id} | head -n 1; echo \${PIPESTATUS[0]}`;
     const shell = spawn('bash', ['--norc', '-c', script], {
@@ -352,43 +352,43 @@ describe.each(STORES)('npm run events on %s', (store) => {
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       shell[name].on('data', (chunk) => (output[name] += String(chunk)));
-    await api.samples.create();
+    await api.dummies.create();
     const ended = once(shell, 'close');
-    const more = setInterval(() => void api.samples.create(), 300);
+    const more = setInterval(() => void api.dummies.create(), 300);
     await ended.finally(() => clearInterval(more));
 
-    expect(output).toEqual({ stdout: expect.stringMatching(/^.+sample\.created.+\n0\n$/), stderr: '' });
+    expect(output).toEqual({ stdout: expect.stringMatching(/^.+dummy\.created.+\n0\n$/), stderr: '' });
     await api.stop();
   });
 
   it('tail prints events as they happen, and renew-epoch changes the epoch of later ids', async () => {
     const { environment, ...testStore } = await createStore(store);
     const api = await startApiOn(environment, [FixtureModule], () => testStore.remove());
-    await api.samples.create({ text: 'Before' });
+    await api.dummies.create({ text: 'Before' });
     const run = (...parameters: string[]) =>
       spawn(process.execPath, ['dist/commands/events.js', ...parameters], {
         env: { ...environmentOfProcess(), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
     const { data } = (await api.get('/v1/events')).body;
-    const tail = run('tail', '--after', data[0].id, '--types', 'sample.created');
+    const tail = run('tail', '--after', data[0].id, '--types', 'dummy.created');
     let output = '';
     tail.stdout.on('data', (chunk) => (output += String(chunk)));
-    await api.samples.create({ text: 'After' });
-    await api.delete('/v1/samples/2');
-    await api.samples.create({ text: 'Last' });
-    await until('both are printed', () => output.includes('/v1/samples/3'));
+    await api.dummies.create({ text: 'After' });
+    await api.delete('/v1/dummies/2');
+    await api.dummies.create({ text: 'Last' });
+    await until('both are printed', () => output.includes('/v1/dummies/3'));
     tail.kill('SIGINT');
     const [code] = await once(tail, 'exit');
 
     expect(code).toBe(0);
     const lines = output.trim().split('\n');
     expect(lines.map((line) => line.split(/ +/).slice(2))).toEqual([
-      ['sample.created', '/v1/samples/2'],
-      ['sample.created', '/v1/samples/3'],
+      ['dummy.created', '/v1/dummies/2'],
+      ['dummy.created', '/v1/dummies/3'],
     ]);
     expect((await runCommand('events', ['renew-epoch'], { environment })).code).toBe(0);
-    await api.samples.create({ text: 'Again' });
+    await api.dummies.create({ text: 'Again' });
     const later = (await api.get('/v1/events')).body;
     expect(later.data.at(-1).id.split('-')[0]).not.toBe(data[0].id.split('-')[0]);
     for (const wrong of [['x'], ['tail', '--after', 'x'], []]) {

@@ -39,7 +39,7 @@ describe.each(STORES)('a process without free file descriptors on %s', (store) =
       sent.end(body && JSON.stringify(body));
     });
 
-  const search = () => send('GET', '/v1/samples?q=anything');
+  const search = () => send('GET', '/v1/dummies?q=anything');
   const register = () =>
     send('POST', '/auth/register/', { email: 'ada@example.com', name: 'Ada', password: 'nanosecond wire' });
 

@@ -152,11 +152,11 @@ describe.each(STORES)('the counts of failed logins on %s', (store) => {
     const owner = await FactorOwner.register(api);
     const { secret, recovery } = hasFactor ? await owner.turnOn() : { secret: '', recovery: [] };
     const given: Record<string, string | undefined> = {
-      [EMAIL!]: owner.email,
-      [RECOVERY_CODE!]: recovery[0],
+      [EMAIL]: owner.email,
+      [RECOVERY_CODE]: recovery[0],
     };
     if (hasFactor)
-      Object.assign(given, { [STEP_TOKEN!]: await owner.begin(), [APP_CODE!]: owner.codeOf(secret) });
+      Object.assign(given, { [STEP_TOKEN]: await owner.begin(), [APP_CODE]: owner.codeOf(secret) });
     const payload = JSON.parse(JSON.stringify(body), (_, value) => given[value as string] ?? value) as object;
 
     const ids = [others[0], await idsOf(owner), others[1]];

@@ -39,7 +39,7 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
 
   it('are rejected by GraphQL', async () => {
     for (const [name, token] of accessForgeries) {
-      const { status, body } = await api.graphql('{ samples { nodes { id } } }', {}, bearer(token));
+      const { status, body } = await api.graphql('{ dummies { nodes { id } } }', {}, bearer(token));
       expect([name, status, body.data, body.errors?.[0].extensions.code]).toEqual([
         name,
         401,

@@ -10,14 +10,14 @@ describe('urql', () => {
   let url: string;
   beforeAll(async () => {
     api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     url = `${await api.listen()}/graphql`;
   });
   afterAll(() => api.stop());
 
   const clientOf = (options: object) =>
     new Client({ url, exchanges: [cacheExchange, fetchExchange], ...options });
-  const SAMPLES = '{ samples(first: 2, status: open) { nodes { text } } }';
+  const DUMMIES = '{ dummies(first: 2, status: open) { nodes { text } } }';
 
   it.each([
     [
@@ -27,16 +27,16 @@ describe('urql', () => {
     ['without GET', { preferGetMethod: false }],
   ])('reads and writes %s', async (_, options) => {
     const client = clientOf(options);
-    const { data, error } = await client.query(SAMPLES, {}).toPromise();
+    const { data, error } = await client.query(DUMMIES, {}).toPromise();
     expect(error).toBeUndefined();
-    expect(data.samples.nodes.map(({ text }: any) => text)).toEqual(['Some text']);
+    expect(data.dummies.nodes.map(({ text }: any) => text)).toEqual(['Some text']);
 
-    const mutation = 'mutation ($id: ID!) { updateSample(id: $id, input: {}) { id } }';
-    expect((await client.mutation(mutation, { id: 1 }).toPromise()).data.updateSample.id).toBe('1');
+    const mutation = 'mutation ($id: ID!) { updateDummy(id: $id, input: {}) { id } }';
+    expect((await client.mutation(mutation, { id: 1 }).toPromise()).data.updateDummy.id).toBe('1');
   });
 
   it('is told what is missing, by default', async () => {
-    const { data, error } = await clientOf({}).query(SAMPLES, {}).toPromise();
+    const { data, error } = await clientOf({}).query(DUMMIES, {}).toPromise();
     expect(data).toBeUndefined();
     expect(error?.message).toContain('apollo-require-preflight');
   });

@@ -13,7 +13,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     await api.listen();
   });
   afterAll(() => api.stop());
@@ -30,7 +30,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it('sends a request id and the security headers with each response', async () => {
-    const { headers } = await api.graphql('{ samples { nodes { id } } }');
+    const { headers } = await api.graphql('{ dummies { nodes { id } } }');
 
     expect(headers).toMatchObject({
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -40,10 +40,10 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it.each([
-    ['a form', 'application/x-www-form-urlencoded', 'query={samples{nodes{id}}}'],
-    ['text', 'text/plain', '{"query":"{samples{nodes{id}}}"}'],
+    ['a form', 'application/x-www-form-urlencoded', 'query={dummies{nodes{id}}}'],
+    ['text', 'text/plain', '{"query":"{dummies{nodes{id}}}"}'],
     ['a multipart form', 'multipart/form-data; boundary=x', '--x--'],
-    ['the operation itself', 'application/graphql', '{samples{nodes{id}}}'],
+    ['the operation itself', 'application/graphql', '{dummies{nodes{id}}}'],
   ])('rejects the content type of %s', async (_, type, payload) => {
     const reply = await api.send({
       method: 'POST',
@@ -59,32 +59,32 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     'serves JSON to a client that accepts %s',
     async (accept) => {
       expect(
-        (await api.graphql('{ samples { nodes { id } } }', {}, { accept })).body.data.samples.nodes,
+        (await api.graphql('{ dummies { nodes { id } } }', {}, { accept })).body.data.dummies.nodes,
       ).toHaveLength(1);
     },
   );
 
   it.each([
-    ['a batch', [{ query: '{ samples { nodes { id } } }' }], 'batches'],
+    ['a batch', [{ query: '{ dummies { nodes { id } } }' }], 'batches'],
     ['an empty batch', [], 'batches'],
-    ['a string', '"{ samples { nodes { id } } }"', 'object'],
+    ['a string', '"{ dummies { nodes { id } } }"', 'object'],
     ['malformed JSON', '{', 'not JSON'],
     ['no body', '', 'object'],
     ['no query', {}, '"query"'],
     ['a query that is not text', { query: 5 }, '"query"'],
     [
       'variables that are not an object',
-      { query: '{ samples { nodes { id } } }', variables: [] },
+      { query: '{ dummies { nodes { id } } }', variables: [] },
       '"variables"',
     ],
     [
       'an operation name that is not text',
-      { query: '{ samples { nodes { id } } }', operationName: 5 },
+      { query: '{ dummies { nodes { id } } }', operationName: 5 },
       '"operationName"',
     ],
     [
       'extensions that are not an object',
-      { query: '{ samples { nodes { id } } }', extensions: 'x' },
+      { query: '{ dummies { nodes { id } } }', extensions: 'x' },
       '"extensions"',
     ],
   ])('rejects %s', async (_, body, word) => {
@@ -105,19 +105,19 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it('rejects a body that is too large, and a document of more than 64 KiB', async () => {
-    const document = (bytes: number) => '{ samples { nodes { id } } } #'.padEnd(bytes, 'x');
+    const document = (bytes: number) => '{ dummies { nodes { id } } } #'.padEnd(bytes, 'x');
 
     expect(await api.graphql(document(64 * 1024))).toHaveStatus(200);
     expect(await api.graphql(document(64 * 1024 + 1))).toBeError('PAYLOAD_TOO_LARGE');
-    expect(await api.graphql(`{ samples { nodes { id } } } # ${'x'.repeat(1024 * 1024)}`)).toBeError(
+    expect(await api.graphql(`{ dummies { nodes { id } } } # ${'x'.repeat(1024 * 1024)}`)).toBeError(
       'PAYLOAD_TOO_LARGE',
     );
   });
 
   it.each([
-    '{ samples {',
+    '{ dummies {',
     '{ nope }',
-    'query A { samples { nodes { id } } } query B { samples { nodes { id } } }',
+    'query A { dummies { nodes { id } } } query B { dummies { nodes { id } } }',
   ])(
     'returns 400 for %j, which was not executed, if the client accepts the newer media type',
     async (query) => {
@@ -128,7 +128,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
 
   it('responds with 200 to an executed operation, even if it fails', async () => {
     const reply = await api.graphql(
-      'mutation { updateSample(id: 0, input: {}) { id } }',
+      'mutation { updateDummy(id: 0, input: {}) { id } }',
       {},
       { accept: MODERN },
     );
@@ -138,10 +138,10 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it('executes the operation named by operationName', async () => {
-    const query = 'query A { sample(id: 1) { id } } query B { samples { nodes { text } } }';
+    const query = 'query A { dummy(id: 1) { id } } query B { dummies { nodes { text } } }';
 
     expect((await api.post('/graphql', { query, operationName: 'B' })).body).toEqual({
-      data: { samples: { nodes: [{ text: 'Some text' }] } },
+      data: { dummies: { nodes: [{ text: 'Some text' }] } },
     });
     expect((await api.post('/graphql', { query, operationName: 'C' })).body.errors).toHaveLength(1);
   });
@@ -156,25 +156,25 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     it('executes queries', async () => {
       const variables = encodeURIComponent('{"id":"1"}');
 
-      expect((await get('{ samples { nodes { text } } }')).body).toEqual({
-        data: { samples: { nodes: [{ text: 'Some text' }] } },
+      expect((await get('{ dummies { nodes { text } } }')).body).toEqual({
+        data: { dummies: { nodes: [{ text: 'Some text' }] } },
       });
       expect(
-        (await get('query ($id: ID!) { sample(id: $id) { id } }', PREFLIGHT, `&variables=${variables}`)).body,
-      ).toEqual({ data: { sample: { id: '1' } } });
+        (await get('query ($id: ID!) { dummy(id: $id) { id } }', PREFLIGHT, `&variables=${variables}`)).body,
+      ).toEqual({ data: { dummy: { id: '1' } } });
     });
 
     it('takes the first value of a repeated parameter', async () => {
       const more = '&query={nope}&variables={"id":"1"}&variables=x&operationName=A&operationName=B';
 
-      const { body } = await get('query A($id: ID!) { sample(id: $id) { text } }', PREFLIGHT, more);
-      expect(body).toEqual({ data: { sample: { text: 'Some text' } } });
+      const { body } = await get('query A($id: ID!) { dummy(id: $id) { text } }', PREFLIGHT, more);
+      expect(body).toEqual({ data: { dummy: { text: 'Some text' } } });
     });
 
     it('responds to HEAD like GET, without a body', async () => {
       const reply = await api.send({
         method: 'HEAD',
-        url: `/graphql?query=${encodeURIComponent('{ samples { nodes { text } } }')}`,
+        url: `/graphql?query=${encodeURIComponent('{ dummies { nodes { text } } }')}`,
         headers: PREFLIGHT,
       });
 
@@ -184,16 +184,16 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     });
 
     it('rejects mutations, and changes nothing', async () => {
-      const reply = await get('mutation { updateSample(id: 1, input: { text: "Other" }) { id } }');
+      const reply = await get('mutation { updateDummy(id: 1, input: { text: "Other" }) { id } }');
 
       expect(reply).toHaveStatus(405);
       expect(reply.headers['allow']).toBe('POST');
       expect(reply.body.data).toBeUndefined();
-      expect((await api.samples.get(1)).text).toBe('Some text');
+      expect((await api.dummies.get(1)).text).toBe('Some text');
     });
 
     it('rejects a request that a browser sends without a preflight', async () => {
-      const reply = await get('{ samples { nodes { id } } }', {});
+      const reply = await get('{ dummies { nodes { id } } }', {});
 
       expect(reply).toHaveStatus(400);
       expect(reply.body.errors[0].message).toContain('Cross-Site Request Forgery');
@@ -202,7 +202,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     it.each(['', '&variables=x', '&variables=[]', '&extensions=5'])(
       'rejects invalid parameters: %s',
       async (more) => {
-        const reply = await get(more === '' ? '' : '{ samples { nodes { id } } }', PREFLIGHT, more);
+        const reply = await get(more === '' ? '' : '{ dummies { nodes { id } } }', PREFLIGHT, more);
 
         expect(reply).toHaveStatus(400);
         expect(reply.body).toEqual({
@@ -229,7 +229,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       expect(reply).toBeError('METHOD_NOT_ALLOWED');
       expect(reply.headers['allow']).toBe('GET, HEAD, POST');
       expect(
-        (await api.post('/graphql/', { query: '{ samples { nodes { id } } }' })).body.data.samples.nodes,
+        (await api.post('/graphql/', { query: '{ dummies { nodes { id } } }' })).body.data.dummies.nodes,
       ).toHaveLength(1);
     });
   });

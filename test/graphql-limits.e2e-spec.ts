@@ -8,16 +8,16 @@ import { ANY_STORE } from './support/stores.js';
 const many = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
 
-/** A query for a sample of a sample and so on, nested `levels` deep. */
+/** A query for a dummy of a dummy and so on, nested `levels` deep. */
 const deep = (levels: number) =>
-  `{ sample(id: 1) { ${'peers(limit: 1) { first { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
+  `{ dummy(id: 1) { ${'peers(limit: 1) { first { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
 
 const nested = (count: number) =>
-  many(count, (n) => `fragment F${n} on Sample{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
+  many(count, (n) => `fragment F${n} on Dummy{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
 
 /** A fragment with thousands of fields, spread thousands of times. */
 const spreadOften = () =>
-  `{ sample(id: 1) { ${'...F '.repeat(5000)} } } fragment F on Sample { ${many(5000, (n) => `n${n}`)} }`;
+  `{ dummy(id: 1) { ${'...F '.repeat(5000)} } } fragment F on Dummy { ${many(5000, (n) => `n${n}`)} }`;
 
 describe('the limits of GraphQL', () => {
   let api: TestApi;
@@ -46,44 +46,44 @@ describe('the limits of GraphQL', () => {
     ],
     [
       'aliases',
-      `{ ${many(30, (n) => `a${n}: sample(id: 1) { id }`)} }`,
-      `{ ${many(31, (n) => `a${n}: sample(id: 1) { id }`)} }`,
+      `{ ${many(30, (n) => `a${n}: dummy(id: 1) { id }`)} }`,
+      `{ ${many(31, (n) => `a${n}: dummy(id: 1) { id }`)} }`,
       '31 aliases, and at most 30',
     ],
     [
       'aliases through fragments',
-      `{ sample(id: 1) { ...F } } fragment F on Sample { a: id b: id }`,
-      `{ ${many(16, (n) => `...F${n}`)} } ${many(16, (n) => `fragment F${n} on Query { a${n}: sample(id: 1) { b: id } }`)}`,
+      `{ dummy(id: 1) { ...F } } fragment F on Dummy { a: id b: id }`,
+      `{ ${many(16, (n) => `...F${n}`)} } ${many(16, (n) => `fragment F${n} on Query { a${n}: dummy(id: 1) { b: id } }`)}`,
       '32 aliases, and at most 30',
     ],
     [
       'directives',
-      `{ sample(id: 1) { id ${'@include(if: true) '.repeat(1)} } }`,
-      `{ sample(id: 1) { ${many(31, () => '... on Sample @include(if: true) { id }')} } }`,
+      `{ dummy(id: 1) { id ${'@include(if: true) '.repeat(1)} } }`,
+      `{ dummy(id: 1) { ${many(31, () => '... on Dummy @include(if: true) { id }')} } }`,
       '31 directives, and at most 30',
     ],
     [
       'repeated fields',
-      `{ sample(id: 1) { ${'id '.repeat(20)} } }`,
-      `{ sample(id: 1) { ${'id '.repeat(21)} } }`,
+      `{ dummy(id: 1) { ${'id '.repeat(20)} } }`,
+      `{ dummy(id: 1) { ${'id '.repeat(21)} } }`,
       '21 repetitions of one field, and at most 20',
     ],
     [
       'repeated fields through fragments',
-      `{ sample(id: 1) { ...F ...F } } fragment F on Sample { ${'id '.repeat(10)} }`,
-      `{ sample(id: 1) { ...F ...F ...F } } fragment F on Sample { ${'id '.repeat(10)} }`,
+      `{ dummy(id: 1) { ...F ...F } } fragment F on Dummy { ${'id '.repeat(10)} }`,
+      `{ dummy(id: 1) { ...F ...F ...F } } fragment F on Dummy { ${'id '.repeat(10)} }`,
       '30 repetitions of one field, and at most 20',
     ],
     [
       'tokens',
-      `{ sample(id: 1) { id } } ${'#'.repeat(3000)}`,
-      `{ sample(id: 1) { ${'__typename '.repeat(2000)} } }`,
+      `{ dummy(id: 1) { id } } ${'#'.repeat(3000)}`,
+      `{ dummy(id: 1) { ${'__typename '.repeat(2000)} } }`,
       '2010 tokens, and at most 2000',
     ],
     [
       'cost',
-      '{ samples(first: 100) { nodes { peers { id } } } }',
-      '{ samples(first: 100) { nodes { peers { first { id } } } } }',
+      '{ dummies(first: 100) { nodes { peers { id } } } }',
+      '{ dummies(first: 100) { nodes { peers { first { id } } } } }',
       '20101 objects to respond with, and at most 20000',
     ],
   ])('accepts %s up to the limit, and names the number beyond it', async (_, fine, rejected, message) => {
@@ -93,7 +93,7 @@ describe('the limits of GraphQL', () => {
 
   it('counts the objects that variables request', async () => {
     const query =
-      'query ($limit: Int = 5) { sample(id: 1) { peers(limit: $limit) { peers(limit: 100) { first { peers { id } } } } } }';
+      'query ($limit: Int = 5) { dummy(id: 1) { peers(limit: $limit) { peers(limit: 100) { first { peers { id } } } } } }';
 
     const rejected = (objects: number) =>
       tooComplex(`The operation has ${objects} objects to respond with, and at most 20000 are allowed`);
@@ -106,22 +106,20 @@ describe('the limits of GraphQL', () => {
   });
 
   it.each([
-    ['a search', `samples(first: 1, q: "a") { nodes { id } }`, 2002],
-    ['a search that is empty', `samples(first: 1, q: "") { nodes { id } }`, 2],
-    ['a search that is null', `samples(first: 1, q: null) { nodes { id } }`, 2],
-    ['a search by a variable', `samples(first: 1, q: $q) { nodes { id } }`, 2002],
-    ['a total, however long the page is', `samples(first: 100) { totalCount nodes { id } }`, 601],
-    ['each total of a page', `samples(first: 1) { a: totalCount b: totalCount }`, 1001],
+    ['a search', `dummies(first: 1, q: "a") { nodes { id } }`, 2002],
+    ['a search that is empty', `dummies(first: 1, q: "") { nodes { id } }`, 2],
+    ['a search that is null', `dummies(first: 1, q: null) { nodes { id } }`, 2],
+    ['a search by a variable', `dummies(first: 1, q: $q) { nodes { id } }`, 2002],
+    ['a total, however long the page is', `dummies(first: 100) { totalCount nodes { id } }`, 601],
+    ['each total of a page', `dummies(first: 1) { a: totalCount b: totalCount }`, 1001],
     [
       'a total in a fragment',
-      `samples(first: 50) { ...Total ... on SampleConnection { b: totalCount } }`,
+      `dummies(first: 50) { ...Total ... on DummyConnection { b: totalCount } }`,
       1001,
     ],
-    ['a search with its total', `samples(first: 1, q: "a") { totalCount }`, 2501],
+    ['a search with its total', `dummies(first: 1, q: "a") { totalCount }`, 2501],
   ])('counts %s', async (_, selection, objects) => {
-    const fragment = selection.includes('...Total')
-      ? 'fragment Total on SampleConnection { totalCount }'
-      : '';
+    const fragment = selection.includes('...Total') ? 'fragment Total on DummyConnection { totalCount }' : '';
     const parameter = selection.includes('$q') ? '($q: String)' : '';
     const sent = `query ${parameter} { ${selection} } ${fragment}`;
     const reply = await api.graphql(sent, { q: 'a' }, { 'graphql-cost': '1' });
@@ -131,7 +129,7 @@ describe('the limits of GraphQL', () => {
 
   it('lets one operation start a few searches at most', async () => {
     const searches = (count: number) =>
-      `{ ${many(count, (n) => `a${n}: samples(first: 1, q: "a") { totalCount }`)} }`;
+      `{ ${many(count, (n) => `a${n}: dummies(first: 1, q: "a") { totalCount }`)} }`;
 
     expect((await run(searches(7))).errors).toBeUndefined();
     expect(await run(searches(8))).toEqual(
@@ -140,7 +138,7 @@ describe('the limits of GraphQL', () => {
   });
 
   it('reports the cost on request', async () => {
-    const query = '{ samples(first: 3) { nodes { id peers(limit: 5) { first { id } } } } }';
+    const query = '{ dummies(first: 3) { nodes { id peers(limit: 5) { first { id } } } } }';
 
     expect((await api.graphql(query)).body).not.toHaveProperty('extensions');
     expect((await api.graphql(query, {}, { 'graphql-cost': '1' })).body.extensions).toEqual({
@@ -149,18 +147,18 @@ describe('the limits of GraphQL', () => {
   });
 
   it('rejects exponential operations without computing them', async () => {
-    const doubling = many(60, (n) => `fragment F${n} on Sample { ...F${n + 1} ...F${n + 1} }`);
+    const doubling = many(60, (n) => `fragment F${n} on Dummy { ...F${n + 1} ...F${n + 1} }`);
     // Its shape passes the limits; computing its cost for each path through it would take hours.
     const ways = many(8, (n) => {
       const field = n % 2 === 0 ? 'peers' : 'first';
-      return `fragment W${n} on Sample { ${`${field} { ...W${n + 1} } `.repeat(20)} }`;
+      return `fragment W${n} on Dummy { ${`${field} { ...W${n + 1} } `.repeat(20)} }`;
     });
-    const circle = '{ sample(id: 1) { ...A } } fragment A on Sample { peers { first { ...A } } }';
+    const circle = '{ dummy(id: 1) { ...A } } fragment A on Dummy { peers { first { ...A } } }';
 
-    expect(await run(`{ sample(id: 1) { ...F0 } } ${doubling} fragment F60 on Sample { id }`)).toEqual(
+    expect(await run(`{ dummy(id: 1) { ...F0 } } ${doubling} fragment F60 on Dummy { id }`)).toEqual(
       tooComplex(expect.stringContaining('repetitions')),
     );
-    expect(await run(`{ sample(id: 1) { ...W0 } } ${ways} fragment W8 on Sample { id }`)).toEqual(
+    expect(await run(`{ dummy(id: 1) { ...W0 } } ${ways} fragment W8 on Dummy { id }`)).toEqual(
       tooComplex(expect.stringContaining('objects')),
     );
     expect((await run(circle)).errors[0].message).toContain('Cannot spread fragment "A" within itself');
@@ -168,12 +166,12 @@ describe('the limits of GraphQL', () => {
   });
 
   it.each([
-    ['nested fragments', `{ sample(id: 1) { ...F0 } } ${nested(2800)} fragment F2800 on Sample { id }`],
+    ['nested fragments', `{ dummy(id: 1) { ...F0 } } ${nested(2800)} fragment F2800 on Dummy { id }`],
     ['aliases', `{ ${many(9000, (n) => `a${n}:__typename`)} }`.slice(0, 65_536)],
-    ['directives', `{ sample(id: 1) { id ${'@a '.repeat(20_000)} } }`],
+    ['directives', `{ dummy(id: 1) { id ${'@a '.repeat(20_000)} } }`],
     ['repeated spreads of one fragment', spreadOften()],
-    ['nested inline fragments', `{ ${'...{'.repeat(8000)} samples { totalCount } ${'}'.repeat(8000)} }`],
-    ['nested selections', `${'{samples'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
+    ['nested inline fragments', `{ ${'...{'.repeat(8000)} dummies { totalCount } ${'}'.repeat(8000)} }`],
+    ['nested selections', `${'{dummies'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
   ])('refuses thousands of %s, with no limit on tokens', async (_, query) => {
     const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' }, [FixtureModule]);
     const { body } = await open.graphql(query);
@@ -184,11 +182,11 @@ describe('the limits of GraphQL', () => {
   });
 
   it.each([
-    ['a list', `{ samples(first: ${'['.repeat(1980)}`],
-    ['a closed list', `{ samples(first: ${'['.repeat(980)}${']'.repeat(980)}) { totalCount } }`],
-    ['an object', `{ samples(first: ${'{a:'.repeat(660)}`],
-    ['selections', `${'{samples'.repeat(660)} { id } ${'}'.repeat(660)}`],
-    ['inline fragments', `{ ${'...{'.repeat(660)} samples { totalCount } ${'}'.repeat(660)} }`],
+    ['a list', `{ dummies(first: ${'['.repeat(1980)}`],
+    ['a closed list', `{ dummies(first: ${'['.repeat(980)}${']'.repeat(980)}) { totalCount } }`],
+    ['an object', `{ dummies(first: ${'{a:'.repeat(660)}`],
+    ['selections', `${'{dummies'.repeat(660)} { id } ${'}'.repeat(660)}`],
+    ['inline fragments', `{ ${'...{'.repeat(660)} dummies { totalCount } ${'}'.repeat(660)} }`],
   ])('rejects %s of hundreds of levels as input', async (_, query) => {
     const { errors } = (await api.graphql(query)).body;
     expect(errors[0].extensions.code).toMatch(/QUERY_TOO_COMPLEX|BAD_USER_INPUT/);
@@ -197,7 +195,7 @@ describe('the limits of GraphQL', () => {
 
   it('reports a document that exceeds the stack of the parser as too complex', async () => {
     const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' }, [FixtureModule]);
-    const query = `{ samples(first: ${'['.repeat(60_000)}`;
+    const query = `{ dummies(first: ${'['.repeat(60_000)}`;
     const expected = tooComplex(expect.stringMatching(/too many levels .* at most 500 are allowed$/));
     expect((await open.graphql(query)).body).toEqual(expected);
     await open.stop();
@@ -225,7 +223,7 @@ describe('the limits of GraphQL', () => {
       FixtureModule,
     ]);
 
-    expect((await strict.graphql('{ samples { totalCount } }')).body.errors[0].message).toContain(
+    expect((await strict.graphql('{ dummies { totalCount } }')).body.errors[0].message).toContain(
       'at most 1',
     );
     await strict.stop();
@@ -233,7 +231,7 @@ describe('the limits of GraphQL', () => {
 
   describe('introspection and suggestions', () => {
     const introspection = '{ __schema { queryType { name } } }';
-    const typo = '{ samplez { totalCount } }';
+    const typo = '{ dummyz { totalCount } }';
 
     it.each([
       ['are on by default', {}, true],
@@ -257,7 +255,7 @@ describe('the limits of GraphQL', () => {
     ])('%s', async (_, settings, open) => {
       const other = await startApi(ANY_STORE, settings, [FixtureModule]);
       const [schema, suggestion] = [await other.graphql(introspection), await other.graphql(typo)];
-      const badInput = await other.graphql('mutation { createSample(input: { tex: "x" }) { id } }');
+      const badInput = await other.graphql('mutation { createDummy(input: { tex: "x" }) { id } }');
       await other.stop();
 
       expect(schema.body.data !== undefined).toBe(open);
@@ -273,7 +271,7 @@ describe('the limits of GraphQL', () => {
     it('are removed from the end of a message only, however long a value of the client in it is', async () => {
       const other = await startApi(ANY_STORE, { GRAPHQL_SUGGESTIONS: 'off' }, [FixtureModule]);
       const status = `${' Did you mean '.repeat(70_000)}ope`;
-      const query = 'query ($status: SampleStatus) { samples(status: $status) { totalCount } }';
+      const query = 'query ($status: DummyStatus) { dummies(status: $status) { totalCount } }';
       const { body } = await other.graphql(query, { status });
       await other.stop();
 

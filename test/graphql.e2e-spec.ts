@@ -96,7 +96,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    for (let n = 0; n < 20; n++) await api.samples.create({ text: `Text ${n}`, counter: n % 4 });
+    for (let n = 0; n < 20; n++) await api.dummies.create({ text: `Text ${n}`, counter: n % 4 });
   });
   afterAll(() => api.stop());
 
@@ -105,8 +105,8 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   it.each(['999999', '0', '-1', 'abc', '', '1.0', '9223372036854775808', '9'.repeat(500), '\0', '\ud800'])(
     'finds nothing with the id %j',
     async (id) => {
-      expect(await query('query ($id: ID!) { sample(id: $id) { id } }', { id })).toEqual({
-        data: { sample: null },
+      expect(await query('query ($id: ID!) { dummy(id: $id) { id } }', { id })).toEqual({
+        data: { dummy: null },
       });
     },
   );
@@ -117,19 +117,19 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     [{ text: '\ud800' }, ['text']],
     [{ text: 'a'.repeat(1_000_001) }, ['text']],
   ])('rejects an input by the rules of REST', async (input, fields) => {
-    const mutation = 'mutation ($input: CreateSampleInput!) { createSample(input: $input) { id } }';
+    const mutation = 'mutation ($input: CreateDummyInput!) { createDummy(input: $input) { id } }';
     const { errors, data } = await query(mutation, { input });
 
     expect(data).toBeNull();
     expect(errors).toHaveLength(1);
-    expect(errors[0]).toMatchObject({ path: ['createSample'], extensions: { code: 'BAD_USER_INPUT' } });
+    expect(errors[0]).toMatchObject({ path: ['createDummy'], extensions: { code: 'BAD_USER_INPUT' } });
     expect(errors[0].extensions.details.map(({ field }: { field: string }) => field)).toEqual(fields);
   });
 
   it.each([{}, { text: null }, { text: 5 }, { text: 'a', counter: 1.5 }, { text: 'a', id: 7 }, [], null])(
     'rejects %j by the schema',
     async (input) => {
-      const mutation = 'mutation ($input: CreateSampleInput!) { createSample(input: $input) { id } }';
+      const mutation = 'mutation ($input: CreateDummyInput!) { createDummy(input: $input) { id } }';
       const { errors, data } = await query(mutation, { input });
 
       expect(data).toBeUndefined();
@@ -138,10 +138,10 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   );
 
   it('loads the children of all parents in one statement for each level', async () => {
-    const document = '{ samples { nodes { counter peers(limit: 2) { counter first { id } } } } }';
+    const document = '{ dummies { nodes { counter peers(limit: 2) { counter first { id } } } } }';
 
     expect(await statementsOf(() => query(document))).toHaveLength(3);
-    const { nodes } = (await query(document)).data.samples;
+    const { nodes } = (await query(document)).data.dummies;
     expect(nodes).toHaveLength(20);
     for (const { counter, peers } of nodes) {
       const first = { id: String(counter + 1) };
@@ -154,7 +154,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
 
   it('loads texts in one statement, and only if they are requested', async () => {
     const peers = async (fields: string) =>
-      (await query(`{ sample(id: 1) { peers(limit: 3) { ${fields} } } }`)).data.sample.peers;
+      (await query(`{ dummy(id: 1) { peers(limit: 3) { ${fields} } } }`)).data.dummy.peers;
 
     expect(await statementsOf(() => peers('id'))).toHaveLength(2);
     expect(await statementsOf(() => peers('id text'))).toHaveLength(3);
@@ -163,33 +163,33 @@ describe.each(STORES)('GraphQL on %s', (store) => {
 
   it('does not load more than 16 MiB of texts for one response', async () => {
     const text = 'é'.repeat(500_000);
-    for (let n = 0; n < 18; n++) await api.samples.create({ text, counter: 77 });
-    const { id } = await api.samples.create({ counter: 77 });
-    await api.delete(`/v1/samples/${id}`);
+    for (let n = 0; n < 18; n++) await api.dummies.create({ text, counter: 77 });
+    const { id } = await api.dummies.create({ counter: 77 });
+    await api.delete(`/v1/dummies/${id}`);
     const peers = (limit: number) => `peers(limit: ${limit}) { text }`;
     const last = id - 1;
 
     const { loaded, stop } = watchTexts();
-    const { data, errors } = await query(`{ sample(id: ${last}) { ${peers(16)} } }`);
+    const { data, errors } = await query(`{ dummy(id: ${last}) { ${peers(16)} } }`);
     expect(errors).toBeUndefined();
-    expect(data.sample.peers).toHaveLength(16);
+    expect(data.dummy.peers).toHaveLength(16);
     // One by one, so that other requests are served in between.
     expect(loaded.map((ids) => ids.length)).toEqual(Array(16).fill(1));
-    const tooMany = await query(`{ sample(id: ${last}) { ${peers(17)} } }`);
+    const tooMany = await query(`{ dummy(id: ${last}) { ${peers(17)} } }`);
     expect(loaded).toHaveLength(16);
     expect(tooMany.errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
     expect(tooMany.errors[0].message).toContain('16777216');
     const aliases = ['a', 'b', 'c'].map((name) => `${name}: ${peers(7)}`).join(' ');
-    const repeated = await query(`{ sample(id: ${last}) { ${aliases} } }`);
+    const repeated = await query(`{ dummy(id: ${last}) { ${aliases} } }`);
     expect(repeated.errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
     for (const ids of loaded) expect(ids.length).toBeLessThanOrEqual(16);
     stop();
   });
 
   it('returns to each mutation the result of the previous one', async () => {
-    const { id } = await api.samples.create({ text: 'Zero', counter: 78 });
+    const { id } = await api.dummies.create({ text: 'Zero', counter: 78 });
     const update = (alias: string) =>
-      `${alias}: updateSample(id: ${id}, input: { text: "${alias}" }) { peers { first { text } } }`;
+      `${alias}: updateDummy(id: ${id}, input: { text: "${alias}" }) { peers { first { text } } }`;
 
     const { data } = await query(`mutation { ${update('one')} ${update('two')} }`);
 
@@ -199,7 +199,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
 
   describe('errors', () => {
     it('contain the request id, and no stack', async () => {
-      const reply = await api.graphql('mutation { updateSample(id: 999999, input: {}) { id } }');
+      const reply = await api.graphql('mutation { updateDummy(id: 999999, input: {}) { id } }');
       const [error] = reply.body.errors;
 
       expect(error.extensions).toEqual({ code: 'NOT_FOUND', requestId: reply.headers['x-request-id'] });
@@ -207,14 +207,14 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     });
 
     it.each([
-      ['{ samples { nodes { id ', 'Syntax Error'],
+      ['{ dummies { nodes { id ', 'Syntax Error'],
       ['{ nope }', 'Cannot query field'],
-      ['query ($id: ID!) { sample(id: $id) { id } }', 'Variable "$id"'],
+      ['query ($id: ID!) { dummy(id: $id) { id } }', 'Variable "$id"'],
       [
-        'query A { samples { totalCount } } query B { samples { totalCount } }',
+        'query A { dummies { totalCount } } query B { dummies { totalCount } }',
         'Must provide operation name',
       ],
-      ['{ samples(first: "x") { totalCount } }', 'Int cannot represent'],
+      ['{ dummies(first: "x") { totalCount } }', 'Int cannot represent'],
       ['', 'Syntax Error'],
     ])('of %j have a code of client errors', async (text, message) => {
       const reply = await api.graphql(text);

@@ -21,7 +21,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
   });
 
   const insertion = (id: number, onConflict = '') =>
-    `INSERT ${onConflict} INTO tickets (id, status, text, created_at) VALUES (${id}, 'created', '{}', '')`;
+    `INSERT ${onConflict} INTO stubs (id, status, text, created_at) VALUES (${id}, 'created', '{}', '')`;
 
   it.each([
     ['writes', (transactions: Transactions, sql: string) => transactions.execute(sql)],
@@ -39,9 +39,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     const outcomes = (await Promise.allSettled(writes)).map(({ status }) => status);
 
     expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual(
-      [1, 2, 3, 4].map((id) => ({ id })),
-    );
+    expect(await queries.all('SELECT id FROM stubs ORDER BY id')).toEqual([1, 2, 3, 4].map((id) => ({ id })));
     await api.stop();
   });
 
@@ -49,14 +47,14 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
     await transactions.execute(
-      'CREATE TABLE marks (sample_id integer REFERENCES samples (id) DEFERRABLE INITIALLY DEFERRED)',
+      'CREATE TABLE marks (dummy_id integer REFERENCES dummies (id) DEFERRABLE INITIALLY DEFERRED)',
     );
-    await api.samples.create();
+    await api.dummies.create();
     const committed: number[] = [];
-    const mark = (sampleId: number) =>
+    const mark = (dummyId: number) =>
       transactions.run(async (manager) => {
-        transactions.onCommit(() => committed.push(sampleId));
-        await manager.query('INSERT INTO marks VALUES (?)', [sampleId]);
+        transactions.onCommit(() => committed.push(dummyId));
+        await manager.query('INSERT INTO marks VALUES (?)', [dummyId]);
       });
 
     // The references are checked only by the commit.
@@ -64,7 +62,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
 
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } });
-    expect(await queries.all('SELECT sample_id FROM marks')).toEqual([{ sample_id: 1 }, { sample_id: 1 }]);
+    expect(await queries.all('SELECT dummy_id FROM marks')).toEqual([{ dummy_id: 1 }, { dummy_id: 1 }]);
     expect(committed).toEqual([1, 1]);
     await api.stop();
   });
@@ -94,7 +92,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
 
     const [, found] = await Promise.all([
       insert(),
-      insert().catch(() => queries.all('SELECT id FROM tickets WHERE id = 1')),
+      insert().catch(() => queries.all('SELECT id FROM stubs WHERE id = 1')),
     ]);
 
     expect(found).toEqual([{ id: 1 }]);
@@ -105,7 +103,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     const api = await startApi('SQLite', {}, [FixtureModule]);
     const [transactions, source] = [api.app.get(Transactions), api.app.get(DataSource)];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const stored = () => api.rows.all('SELECT id FROM tickets ORDER BY id');
+    const stored = () => api.rows.all('SELECT id FROM stubs ORDER BY id');
 
     const write = transactions.run((manager) => manager.query(insertion(1)));
     const other = source.transaction(async (manager) => {
@@ -130,9 +128,9 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     restore();
 
     expect(outcomes).toEqual([1, 2, 3].map(() => ({ status: 'rejected', reason: DISK_ERROR })));
-    expect(await queries.all('SELECT id FROM tickets')).toEqual([]);
+    expect(await queries.all('SELECT id FROM stubs')).toEqual([]);
     await insert(4);
-    expect(await queries.all('SELECT id FROM tickets')).toEqual([{ id: 4 }]);
+    expect(await queries.all('SELECT id FROM stubs')).toEqual([{ id: 4 }]);
     await api.stop();
   });
 
@@ -157,7 +155,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     release();
 
     await expect(slow).rejects.toThrow('Query runner already released');
-    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual([{ id: 1 }, { id: 4 }]);
+    expect(await queries.all('SELECT id FROM stubs ORDER BY id')).toEqual([{ id: 1 }, { id: 4 }]);
     jest.useRealTimers();
     await api.stop();
   });
@@ -180,7 +178,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     ]);
 
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } });
-    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual([1, 2, 6].map((id) => ({ id })));
+    expect(await queries.all('SELECT id FROM stubs ORDER BY id')).toEqual([1, 2, 6].map((id) => ({ id })));
     await api.stop();
   });
 
@@ -193,7 +191,7 @@ ifEmbedded(describe)('what is committed together on SQLite', () => {
     restore();
 
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    expect(await queries.all('SELECT id FROM tickets ORDER BY id')).toEqual([{ id: 2 }, { id: 3 }]);
+    expect(await queries.all('SELECT id FROM stubs ORDER BY id')).toEqual([{ id: 2 }, { id: 3 }]);
     await api.stop();
   });
 });
@@ -204,7 +202,7 @@ ifEmbedded(describe)('a unit of work on SQLite', () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const endless = api.rows.run(() => released);
 
-    const create = () => api.post('/v1/tickets', {}, { 'idempotency-key': 'key' });
+    const create = () => api.post('/v1/stubs', {}, { 'idempotency-key': 'key' });
     expect(await create()).toBeError('SERVICE_UNAVAILABLE');
     release();
     await endless;

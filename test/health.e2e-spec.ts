@@ -68,28 +68,28 @@ async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => P
 describe.each(STORES)('a disk that rejects writes on %s', (store) => {
   it('makes writes return 503 and /health/ready report it, until writes succeed again', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
-    const sample = await api.samples.create();
+    const dummy = await api.dummies.create();
     await api.accounts.register('ada@example.com');
     const { access } = await api.accounts.login('ada@example.com');
     const large = { text: 'x'.repeat(100_000) };
     const repair = await breakStorage(api, store);
 
     for (const reply of [
-      await api.post('/v1/samples', large),
-      await api.post('/v1/samples', large, { 'idempotency-key': 'k' }),
-      await api.patch(`/v1/samples/${sample.id}`, large),
-      await api.post('/v1/tickets', { text: 'x'.repeat(50_000) }, { 'idempotency-key': 'k' }),
+      await api.post('/v1/dummies', large),
+      await api.post('/v1/dummies', large, { 'idempotency-key': 'k' }),
+      await api.patch(`/v1/dummies/${dummy.id}`, large),
+      await api.post('/v1/stubs', { text: 'x'.repeat(50_000) }, { 'idempotency-key': 'k' }),
     ]) {
       expect(reply).toBeError('SERVICE_UNAVAILABLE');
       expect(reply.headers['retry-after']).toBeDefined();
     }
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
     expect(await api.get('/health')).toHaveStatus(200);
-    expect(await api.get(`/v1/samples/${sample.id}`)).toHaveStatus(200);
+    expect(await api.get(`/v1/dummies/${dummy.id}`)).toHaveStatus(200);
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
 
     await repair();
-    await until('writes succeed', async () => (await api.post('/v1/samples', large)).status === 201);
+    await until('writes succeed', async () => (await api.post('/v1/dummies', large)).status === 201);
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     expect(await api.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD })).toHaveStatus(
       200,
@@ -102,23 +102,23 @@ describe.each(STORES)('a lost table on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
   });
   afterAll(() => api.stop());
 
   it.each([
-    ['of an entity', 'samples'],
+    ['of an entity', 'dummies'],
     ['without an entity', 'events'],
   ])('makes requests 503, and the service unready, until it is restored: one %s', async (_, table) => {
     expect(await api.get('/health/ready')).toHaveStatus(200);
     await api.rows.execute(`ALTER TABLE ${table} RENAME TO away`);
 
-    expect(await api.post('/v1/samples', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
+    expect(await api.post('/v1/dummies', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['database']);
 
     await api.rows.execute(`ALTER TABLE away RENAME TO ${table}`);
     expect(await api.get('/health/ready')).toHaveStatus(200);
-    expect(await api.post('/v1/samples', { text: 'T' })).toHaveStatus(201);
+    expect(await api.post('/v1/dummies', { text: 'T' })).toHaveStatus(201);
   });
 
   it('is no fault if no request needs it', async () => {
@@ -146,25 +146,25 @@ ifEmbedded(describe)('a database file of SQLite', () => {
     ['moved with its folder', (folder) => renameSync(folder, `${folder}-moved`)],
   ])('that was %s under the service makes writes 503 and the service unready', async (_, move) => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    const { id } = await api.samples.create();
-    expect(await api.get('/v1/samples?q=a')).toHaveStatus(200);
+    const { id } = await api.dummies.create();
+    expect(await api.get('/v1/dummies?q=a')).toHaveStatus(200);
     move(folderOf(api));
 
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
     for (let n = 0; n < 2; n++) {
       const replies = await Promise.all([
-        api.post('/v1/samples', { text: 'T' }),
-        api.post('/v1/samples', { text: 'T' }, { 'idempotency-key': `k${n}` }),
-        api.patch(`/v1/samples/${id}`, { text: 'Changed' }),
-        api.post('/v1/tickets', {}, { 'idempotency-key': `k${n}` }),
+        api.post('/v1/dummies', { text: 'T' }),
+        api.post('/v1/dummies', { text: 'T' }, { 'idempotency-key': `k${n}` }),
+        api.patch(`/v1/dummies/${id}`, { text: 'Changed' }),
+        api.post('/v1/stubs', {}, { 'idempotency-key': `k${n}` }),
         api.post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD }),
       ]);
       for (const reply of replies) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-      const { body } = await api.post('/graphql', { query: `mutation { deleteSample(id: ${id}) }` });
+      const { body } = await api.post('/graphql', { query: `mutation { deleteDummy(id: ${id}) }` });
       expect(body.errors[0].extensions.code).toBe('SERVICE_UNAVAILABLE');
     }
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
-    expect((await api.get(`/v1/samples/${id}`)).body.data.text).toBe('Some text');
+    expect((await api.get(`/v1/dummies/${id}`)).body.data.text).toBe('Some text');
     const folder = folderOf(api);
     await api.stop();
     rmSync(`${folder}-moved`, { recursive: true, force: true });
@@ -172,13 +172,13 @@ ifEmbedded(describe)('a database file of SQLite', () => {
 
   it('that was put back is written again', async () => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    const { id } = await api.samples.create();
+    const { id } = await api.dummies.create();
     const folder = folderOf(api);
     renameSync(folder, `${folder}-moved`);
-    expect(await api.post('/v1/samples', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
+    expect(await api.post('/v1/dummies', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
     renameSync(`${folder}-moved`, folder);
 
-    expect(await api.samples.create()).toMatchObject({ id: id + 1 });
+    expect(await api.dummies.create()).toMatchObject({ id: id + 1 });
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     await api.stop();
   });

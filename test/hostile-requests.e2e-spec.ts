@@ -242,7 +242,7 @@ describe.each(STORES)('what strangers send on %s', (store) => {
       expect(response).toMatch(/x-request-id: [\da-f-]{36}/i);
     }
     const upgrade = `Host: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`;
-    expect(statusOf(await send('GET /v1/samples', upgrade))).toBe(400);
+    expect(statusOf(await send('GET /v1/dummies', upgrade))).toBe(400);
     expect(errors()).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   let port: number;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
     await api.listen();
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
@@ -45,12 +45,12 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('X-Request-ID', () => {
     it.each([
       ['a response', 'GET', '/health'],
-      ['a list', 'GET', '/v1/samples'],
-      ['a response without a body', 'HEAD', '/v1/samples'],
-      ['a bad id', 'GET', '/v1/samples/abc'],
+      ['a list', 'GET', '/v1/dummies'],
+      ['a response without a body', 'HEAD', '/v1/dummies'],
+      ['a bad id', 'GET', '/v1/dummies/abc'],
       ['an unknown path', 'GET', '/nowhere'],
-      ['a wrong method', 'PUT', '/v1/samples'],
-      ['an unreadable body', 'POST', '/v1/samples'],
+      ['a wrong method', 'PUT', '/v1/dummies'],
+      ['an unreadable body', 'POST', '/v1/dummies'],
       ['a bad escape', 'GET', '/%ff'],
     ] as const)('is a new UUID on %s', async (_, method, url) => {
       const ids = new Set<string>();
@@ -64,7 +64,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   });
 
   describe('paths', () => {
-    it.each(['/health', '/health/ready', '/v1/samples', '/v1/samples/1'])(
+    it.each(['/health', '/health/ready', '/v1/dummies', '/v1/dummies/1'])(
       '%s responds with and without a trailing slash, and to HEAD',
       async (path) => {
         const plain = await api.get(path);
@@ -79,19 +79,19 @@ describe.each(STORES)('HTTP on %s', (store) => {
     );
 
     it.each([
-      '/samples',
-      '/v2/samples',
-      '/v3/samples',
+      '/dummies',
+      '/v2/dummies',
+      '/v3/dummies',
       '/v1',
       '/v1/',
       '/v1/auth/login/',
       '/v1/health',
       '/health/x',
-      '/V1/samples',
-      '/v1/samples/1/2',
-      '/v1//samples',
-      '/v1/samples//',
-      '/v1/samples/1//',
+      '/V1/dummies',
+      '/v1/dummies/1/2',
+      '/v1//dummies',
+      '/v1/dummies//',
+      '/v1/dummies/1//',
       '/%ff',
       '/%00',
       '/v1/%73amples%ff',
@@ -108,18 +108,18 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   describe('wrong methods', () => {
     it.each([
-      ['PUT', '/v1/samples', 'GET, HEAD, POST'],
-      ['DELETE', '/v1/samples/', 'GET, HEAD, POST'],
-      ['PATCH', '/v1/samples?page=1', 'GET, HEAD, POST'],
-      ['POST', '/v1/samples/1', 'DELETE, GET, HEAD, PATCH, PUT'],
-      ['POST', '/v1/samples/abc', 'DELETE, GET, HEAD, PATCH, PUT'],
-      ['POST', '/v1/samples/%ff', 'DELETE, GET, HEAD, PATCH, PUT'],
-      ['POST', `/v1/samples/${'9'.repeat(500)}`, 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['PUT', '/v1/dummies', 'GET, HEAD, POST'],
+      ['DELETE', '/v1/dummies/', 'GET, HEAD, POST'],
+      ['PATCH', '/v1/dummies?page=1', 'GET, HEAD, POST'],
+      ['POST', '/v1/dummies/1', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['POST', '/v1/dummies/abc', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['POST', '/v1/dummies/%ff', 'DELETE, GET, HEAD, PATCH, PUT'],
+      ['POST', `/v1/dummies/${'9'.repeat(500)}`, 'DELETE, GET, HEAD, PATCH, PUT'],
       ['POST', '/health', 'GET, HEAD'],
       ['DELETE', '/health/ready', 'GET, HEAD'],
-      ['OPTIONS', '/v1/samples', 'GET, HEAD, POST'],
-      ['TRACE', '/v1/samples', 'GET, HEAD, POST'],
-      ['PROPFIND', '/v1/samples', 'GET, HEAD, POST'],
+      ['OPTIONS', '/v1/dummies', 'GET, HEAD, POST'],
+      ['TRACE', '/v1/dummies', 'GET, HEAD, POST'],
+      ['PROPFIND', '/v1/dummies', 'GET, HEAD, POST'],
     ] as const)('%s %s is rejected with Allow: %s, for any body', async (method, url, allow) => {
       for (const payload of [undefined, '{broken']) {
         const reply = await api.send({ method, url, ...(payload && { payload }) });
@@ -137,23 +137,23 @@ describe.each(STORES)('HTTP on %s', (store) => {
       [
         'two lengths',
         400,
-        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+        'POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
       ],
       [
         'a length beside a coding',
         400,
-        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+        'POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
       ],
-      ['an id of 60,000 digits', 431, `GET /v1/samples/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+      ['an id of 60,000 digits', 431, `GET /v1/dummies/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
       ['headers of 60,000 bytes', 431, `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`],
     ])('that are no HTTP get the response of Node, and reach nothing: %s', async (_, status, request) => {
-      const before = await api.samples.count();
+      const before = await api.dummies.count();
       const reply = await raw(request);
 
       expect(reply).toHaveStatus(status);
       expect(reply.headers).not.toHaveProperty('x-request-id');
       expect(reply.text).toBe('');
-      expect(await api.samples.count()).toBe(before);
+      expect(await api.dummies.count()).toBe(before);
     });
 
     it('that are no HTTP write nothing into a response that has begun', async () => {
@@ -198,7 +198,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     it.each(['h2c', 'websocket'])('may offer an upgrade, which is ignored: %s', async (protocol) => {
       const upgrade = `Apollo-Require-Preflight: 1\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`;
       // A team may have a WebSocket at the path of GraphQL.
-      const paths = protocol === 'h2c' ? ['/v1/samples', '/graphql?query=%7B__typename%7D'] : ['/v1/samples'];
+      const paths = protocol === 'h2c' ? ['/v1/dummies', '/graphql?query=%7B__typename%7D'] : ['/v1/dummies'];
       for (const path of paths) {
         const socket = connect(port, '127.0.0.1');
         socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n\r\n`);
@@ -228,15 +228,15 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['the same Host twice', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
       [
         'another coding before chunked',
-        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        'POST /v1/dummies HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       [
         'chunks in HTTP/1.0',
-        'POST /v1/samples HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        'POST /v1/dummies HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       [
         'chunks in HTTP/1.0 without a Host',
-        'POST /v1/samples HTTP/1.0\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+        'POST /v1/dummies HTTP/1.0\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       ['HTTP/2.0 in the request line', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n'],
     ])('return 400 and close the connection: %s', async (_, request) => {
@@ -247,7 +247,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(reply.headers['connection']).toBe('close');
     });
 
-    it.each(['GET *', 'GET *samples', 'OPTIONS *abc'])('are not found: %s', async (line) => {
+    it.each(['GET *', 'GET *dummies', 'OPTIONS *abc'])('are not found: %s', async (line) => {
       expect(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError('NOT_FOUND');
     });
 
@@ -255,17 +255,17 @@ describe.each(STORES)('HTTP on %s', (store) => {
       const server = api.app.getHttpServer();
       const { requestTimeout, headersTimeout } = server;
       Object.assign(server, { requestTimeout: 500, headersTimeout: 400 });
-      const before = await api.samples.count();
+      const before = await api.dummies.count();
       try {
         const unfinished =
-          'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{';
+          'POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{';
         expect(await raw(unfinished, { end: false })).toHaveStatus(408);
-        expect(await raw('GET /v1/samples HTTP/1.1\r\nHost: x\r\n', { end: false })).toHaveStatus(408);
+        expect(await raw('GET /v1/dummies HTTP/1.1\r\nHost: x\r\n', { end: false })).toHaveStatus(408);
       } finally {
         Object.assign(server, { requestTimeout, headersTimeout });
       }
       expect({ requestTimeout, headersTimeout }).toEqual({ requestTimeout: 30_000, headersTimeout: 15_000 });
-      expect(await api.samples.count()).toBe(before);
+      expect(await api.dummies.count()).toBe(before);
     });
 
     it('may have an absolute URL', async () => {
@@ -281,14 +281,14 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('a body of more than 1 MiB', () => {
     it('is rejected by its Content-Length', async () => {
       const reply = await raw(
-        'POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
+        'POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
 
     it('is rejected so that a client that keeps sending can read the response', async () => {
       for (let n = 0; n < 10; n++) {
-        const reply = await fetch(`http://127.0.0.1:${port}/v1/samples`, {
+        const reply = await fetch(`http://127.0.0.1:${port}/v1/dummies`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: 'x'.repeat(5 * 1024 * 1024),
@@ -301,7 +301,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     it('is rejected in chunks', async () => {
       const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
       const reply = await raw(
-        `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
+        `POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
@@ -323,11 +323,11 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   it('masks an internal error, and logs its cause with the request id', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
-    await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN text TO hidden'));
+    await api.rows.run((manager) => manager.query('ALTER TABLE dummies RENAME COLUMN text TO hidden'));
     try {
-      const reply = await api.getOnly('/v1/samples/1');
+      const reply = await api.getOnly('/v1/dummies/1');
       expect(reply).toBeError('INTERNAL_ERROR');
-      expect(reply.text).not.toMatch(/text|hidden|samples|SQL/);
+      expect(reply.text).not.toMatch(/text|hidden|dummies|SQL/);
       expect(log.mock.calls).toEqual([
         [
           {
@@ -337,19 +337,19 @@ describe.each(STORES)('HTTP on %s', (store) => {
         ],
       ]);
     } finally {
-      await api.rows.run((manager) => manager.query('ALTER TABLE samples RENAME COLUMN hidden TO text'));
+      await api.rows.run((manager) => manager.query('ALTER TABLE dummies RENAME COLUMN hidden TO text'));
       log.mockRestore();
     }
   });
 
   it('rejects a compressed body', async () => {
-    const reply = await api.post('/v1/samples', '{}', { 'content-encoding': 'gzip' });
+    const reply = await api.post('/v1/dummies', '{}', { 'content-encoding': 'gzip' });
 
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
     const fields = { text: 'T' };
-    expect(await api.post('/v1/samples', fields, { 'content-encoding': 'Identity' })).toHaveStatus(201);
+    expect(await api.post('/v1/dummies', fields, { 'content-encoding': 'Identity' })).toHaveStatus(201);
     // Without a body, nothing is compressed.
-    expect(await api.get('/v1/samples', { 'content-encoding': 'gzip' })).toHaveStatus(200);
+    expect(await api.get('/v1/dummies', { 'content-encoding': 'gzip' })).toHaveStatus(200);
   });
 
   it('sends the security headers of an API, and those of pages only with pages', async () => {
@@ -362,7 +362,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     };
     const ofPages = ['origin-agent-cluster', 'cross-origin-opener-policy', 'x-dns-prefetch-control'];
 
-    for (const url of ['/health', '/nowhere', '/v1/samples', '/openapi.json']) {
+    for (const url of ['/health', '/nowhere', '/v1/dummies', '/openapi.json']) {
       const { headers } = await api.get(url);
       expect(headers).toMatchObject(API);
       for (const name of ofPages) expect(headers).not.toHaveProperty(name);

@@ -33,26 +33,26 @@ function expectOnce(replies: readonly Reply[]): Reply {
 }
 
 describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
-  it('five times, 100 concurrent requests with one key create one ticket', async () => {
+  it('five times, 100 concurrent requests with one key create one stub', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
 
     for (let round = 1; round <= 5; round++) {
-      const create = () => api.post('/v1/tickets', { round }, withKey(`round ${round}`.replace(' ', '-')));
+      const create = () => api.post('/v1/stubs', { round }, withKey(`round ${round}`.replace(' ', '-')));
       const made = expectOnce(await times(100, create));
 
       expect(made.body.data).toMatchObject({ id: round, text: { round } });
       const again = await create();
       expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
     }
-    expect((await api.get('/v1/tickets')).body.meta.total).toBe(5);
+    expect((await api.get('/v1/stubs')).body.meta.total).toBe(5);
     await api.stop();
   });
 
-  it('100 concurrent requests with different keys create 100 tickets', async () => {
+  it('100 concurrent requests with different keys create 100 stubs', async () => {
     const api = await startApi(store, {}, [FixtureModule]);
 
     const replies = await times(100, (n) =>
-      patiently(() => api.post('/v1/tickets', { n }, withKey(`key${n}`))),
+      patiently(() => api.post('/v1/stubs', { n }, withKey(`key${n}`))),
     );
 
     expect(replies.map(({ body }) => body.data.id).toSorted((a, b) => a - b)).toEqual(
@@ -81,7 +81,7 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
     const account = { email: 'a@example.com', name: 'A', password: PASSWORD };
     const registration = api.post('/auth/register/', account, withKey('k'));
     await until('the password is being hashed', hashing);
-    expect(await api.post('/v1/samples', { text: 'T' })).toHaveStatus(201);
+    expect(await api.post('/v1/dummies', { text: 'T' })).toHaveStatus(201);
 
     expect(await hashing()).toBe(true);
     expect(await registration).toHaveStatus(201);
@@ -134,7 +134,7 @@ describe.each(STORES)('a client that disconnects while its request is handled on
     const reply = await retry();
     expect(reply).toHaveStatus(201);
     expect(reply.headers['idempotent-replayed']).toBe('true');
-    expect((await api.get('/v1/tickets')).body.data.map(({ id }: any) => id)).toEqual([reply.body.id]);
+    expect((await api.get('/v1/stubs')).body.data.map(({ id }: any) => id)).toEqual([reply.body.id]);
     await api.stop();
   });
 });
@@ -145,13 +145,13 @@ const openConnections = (server: Server) =>
   );
 
 describe('two replicas on PostgreSQL', () => {
-  it('create one ticket from 100 concurrent requests with one key, five times, and skip no id', async () => {
+  it('create one stub from 100 concurrent requests with one key, five times, and skip no id', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     const replica = await api.replica();
 
     for (let round = 1; round <= 5; round++) {
       const replies = await times(100, (n) =>
-        (n % 2 === 0 ? api : replica).post('/v1/tickets', { round }, withKey(`round${round}`)),
+        (n % 2 === 0 ? api : replica).post('/v1/stubs', { round }, withKey(`round${round}`)),
       );
       expect(expectOnce(replies).body.data.id).toBe(round);
     }
@@ -165,11 +165,11 @@ describe('two replicas on PostgreSQL', () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     const replica = await api.replica();
 
-    const first = await api.post('/v1/tickets', { a: 1 }, withKey('k'));
-    const again = await replica.post('/v1/tickets', { a: 1 }, withKey('k'));
+    const first = await api.post('/v1/stubs', { a: 1 }, withKey('k'));
+    const again = await replica.post('/v1/stubs', { a: 1 }, withKey('k'));
 
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-    expect(await replica.post('/v1/tickets', { a: 2 }, withKey('k'))).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(await replica.post('/v1/stubs', { a: 2 }, withKey('k'))).toBeError('IDEMPOTENCY_KEY_REUSED');
     await replica.stop();
     await api.stop();
   });

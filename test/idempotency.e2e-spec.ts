@@ -32,8 +32,8 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   afterAll(() => api.stop());
 
   const create = (body: unknown, key: string, headers: object = {}): Promise<Reply> =>
-    api.post('/v1/tickets', body, { ...withKey(key), ...headers });
-  const tickets = async (): Promise<number> => (await api.get('/v1/tickets')).body.meta.total;
+    api.post('/v1/stubs', body, { ...withKey(key), ...headers });
+  const stubs = async (): Promise<number> => (await api.get('/v1/stubs')).body.meta.total;
   const records = async (): Promise<number> =>
     (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM idempotency_records'))!.n;
 
@@ -44,8 +44,8 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   ])('can be required, and is rejected before the body if it is %s', async (_, key) => {
     const headers: Record<string, string> = key === undefined ? {} : withKey(key);
 
-    expect(await api.post('/v1/tickets', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
-    expect(await api.post('/v1/tickets/', {}, headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/stubs', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/stubs/', {}, headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['a control character', 'a\u007fb'],
   ])('with %s is rejected before the body', async (_, key) => {
     expect(await create('{broken', key)).toBeError('INVALID_IDEMPOTENCY_KEY');
-    expect(await api.post('/v1/samples', '{broken', withKey(key))).toBeError('INVALID_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/dummies', '{broken', withKey(key))).toBeError('INVALID_IDEMPOTENCY_KEY');
   });
 
   it('may have 255 characters, and blanks around them', async () => {
@@ -69,8 +69,8 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it.each([
-    ['/v1/tickets', { a: 1 }],
-    ['/v1/samples', { text: 'T', status: 'done' }],
+    ['/v1/stubs', { a: 1 }],
+    ['/v1/dummies', { text: 'T', status: 'done' }],
     ['/auth/register/', { email: 'key@example.com', name: 'Ada', password: PASSWORD }],
   ])('makes %s repeat its response without running again', async (path, body) => {
     const key = withKey();
@@ -95,20 +95,20 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   it('is scoped to method, path and key, with or without the trailing slash', async () => {
     const key = withKey();
     const body = { text: 'T' };
-    const first = await api.post('/v1/samples', body, key);
+    const first = await api.post('/v1/dummies', body, key);
 
-    for (const path of ['/v1/repeats/governed/1', '/v1/tickets']) {
+    for (const path of ['/v1/repeats/governed/1', '/v1/stubs']) {
       const reply = await api.post(path, body, key);
       expect(reply).toHaveStatus(201);
       expect(reply.headers['idempotent-replayed']).toBeUndefined();
     }
-    expectReplay(await api.post('/v1/samples/?x=1', body, key), first);
-    expect((await api.post('/v1/samples', body, withKey())).text).not.toBe(first.text);
+    expectReplay(await api.post('/v1/dummies/?x=1', body, key), first);
+    expect((await api.post('/v1/dummies', body, withKey())).text).not.toBe(first.text);
   });
 
   it('is ignored if it is empty and not required', async () => {
-    const one = await api.post('/v1/samples', { text: 'A' }, withKey(' '));
-    const two = await api.samples.create();
+    const one = await api.post('/v1/dummies', { text: 'A' }, withKey(' '));
+    const two = await api.dummies.create();
 
     expect(one).toHaveStatus(201);
     expect(two.id).not.toBe(one.body.data.id);
@@ -137,10 +137,10 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   ])('is rejected with another body: %s', async (_, other) => {
     const key = randomUUID();
     const first = await create('{"a":1}', key);
-    const before = await tickets();
+    const before = await stubs();
 
     expect(await create(other, key)).toBeError('IDEMPOTENCY_KEY_REUSED');
-    expect(await tickets()).toBe(before);
+    expect(await stubs()).toBe(before);
     expectReplay(await create('{"a":1}', key), first);
   });
 
@@ -154,13 +154,13 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const [ada, bob] = callers as [Record<string, string>, Record<string, string>];
     const key = withKey();
 
-    const first = await own.post('/v1/tickets', { of: 'Ada' }, { ...ada, ...key });
-    const second = await own.post('/v1/tickets', { of: 'Bob' }, { ...bob, ...key });
+    const first = await own.post('/v1/stubs', { of: 'Ada' }, { ...ada, ...key });
+    const second = await own.post('/v1/stubs', { of: 'Bob' }, { ...bob, ...key });
 
     expect([first.body.data.id, second.body.data.id]).toEqual([1, 2]);
     const again = bearer((await own.accounts.login('ada@example.com')).access);
-    expectReplay(await own.post('/v1/tickets', { of: 'Ada' }, { ...again, ...key }), first);
-    expect(await own.post('/v1/tickets', { of: 'Ada' }, key)).toBeError('UNAUTHENTICATED');
+    expectReplay(await own.post('/v1/stubs', { of: 'Ada' }, { ...again, ...key }), first);
+    expect(await own.post('/v1/stubs', { of: 'Ada' }, key)).toBeError('UNAUTHENTICATED');
     await own.stop();
   });
 
@@ -168,36 +168,36 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['a client error', 'refused', 'CONFLICT'],
     ['an internal error', 'broken', 'INTERNAL_ERROR'],
   ] as const)('keeps no record after %s, and rolls the writes back', async (_, how, code) => {
-    const [before, recorded, key] = [await tickets(), await records(), withKey()];
+    const [before, recorded, key] = [await stubs(), await records(), withKey()];
 
     expect(await api.post(`/v1/repeats/failing/${how}`, { fail: true }, key)).toBeError(code);
-    expect([await tickets(), await records()]).toEqual([before, recorded]);
+    expect([await stubs(), await records()]).toEqual([before, recorded]);
     expect(await api.post(`/v1/repeats/failing/${how}`, {}, key)).toHaveStatus(201);
-    expect([await tickets(), await records()]).toEqual([before + 1, recorded + 1]);
+    expect([await stubs(), await records()]).toEqual([before + 1, recorded + 1]);
   });
 
   it('keeps no record of an error that the handler sends itself', async () => {
-    const [before, recorded, key] = [await tickets(), await records(), withKey()];
+    const [before, recorded, key] = [await stubs(), await records(), withKey()];
     for (let n = 0; n < 2; n++) {
       const reply = await api.post('/v1/repeats/answering', {}, key);
       expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([400, undefined]);
     }
-    expect([await tickets(), await records()]).toEqual([before, recorded]);
+    expect([await stubs(), await records()]).toEqual([before, recorded]);
   });
 
   it('is for JSON, text or nothing: a stream is an error that says so, and nothing is written', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
-    const before = await tickets();
+    const before = await stubs();
 
     expect(await api.post('/v1/repeats/streaming', {}, withKey())).toBeError('INTERNAL_ERROR');
 
     expect(log.mock.calls[0]![0].err.message).toContain('must respond with JSON, text or nothing');
-    expect(await tickets()).toBe(before);
+    expect(await stubs()).toBe(before);
   });
 
   it.each([
-    ['/v1/samples', { text: '' }, 'VALIDATION_ERROR', { text: 'T' }],
-    ['/v1/samples', '{broken', 'MALFORMED_REQUEST', { text: 'T' }],
+    ['/v1/dummies', { text: '' }, 'VALIDATION_ERROR', { text: 'T' }],
+    ['/v1/dummies', '{broken', 'MALFORMED_REQUEST', { text: 'T' }],
     [
       '/auth/register/',
       { email: 'e', name: 'A', password: PASSWORD },
@@ -249,33 +249,33 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it('covers a handler that does not read the body, also if nobody could', async () => {
-    const [before, key] = [await tickets(), withKey()];
+    const [before, key] = [await stubs(), withKey()];
     const first = await api.post('/v1/repeats/three-writes', '{broken', key);
 
     expect(first).toHaveStatus(201);
     expectReplay(await api.post('/v1/repeats/three-writes', '{broken', key), first);
-    expect(await tickets()).toBe(before + 3);
+    expect(await stubs()).toBe(before + 3);
   });
 
   it('covers all writes of a handler, also concurrent ones', async () => {
-    const before = await tickets();
+    const before = await stubs();
     const key = withKey();
     OuterInterceptor.values = [];
 
     const statements = await statementsOf(() => api.post('/v1/repeats/three-writes', {}, key));
 
-    expect(await tickets()).toBe(before + 3);
+    expect(await stubs()).toBe(before + 3);
     expect(statements.filter((sql) => /^(SAVEPOINT member$|START TRANSACTION)/.test(sql))).toHaveLength(1);
     const replay = await api.post('/v1/repeats/three-writes', {}, key);
     expect(replay.headers['idempotent-replayed']).toBe('true');
-    expect(await tickets()).toBe(before + 3);
+    expect(await stubs()).toBe(before + 3);
     // An outer interceptor gets the value of both.
     expect(OuterInterceptor.values).toEqual([replay.body, replay.body]);
   });
 
   it('adds few statements to the transaction, and a replay needs only one', async () => {
     const key = withKey();
-    const post = (headers: Record<string, string>) => () => api.post('/v1/samples', { text: 'T' }, headers);
+    const post = (headers: Record<string, string>) => () => api.post('/v1/dummies', { text: 'T' }, headers);
 
     const plain = await statementsOf(post({}));
     // The remaining space is queried once a second, not by each request.
@@ -292,8 +292,8 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     // On SQLite, TypeORM reads what the database has generated.
     const change =
       store === 'SQLite'
-        ? ['INSERT INTO "samples"("id",', 'SELECT "Sample"."id" AS', 'INSERT INTO events']
-        : ['INSERT INTO "samples"("account_id",', 'INSERT INTO events'];
+        ? ['INSERT INTO "dummies"("id",', 'SELECT "Dummy"."id" AS', 'INSERT INTO events']
+        : ['INSERT INTO "dummies"("account_id",', 'INSERT INTO events'];
     expect(plain.map(beginning)).toEqual([plainBegin, ...change, end]);
     expect(first.map(beginning)).toEqual([
       'SELECT fingerprint, status,',
@@ -306,17 +306,17 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it('rolls back a handler that takes over the response, which no record can contain', async () => {
-    const before = [await tickets(), await records()];
+    const before = [await stubs(), await records()];
 
     expect((await api.post('/v1/repeats/hijacked', {}, withKey())).text).toBe('mine');
 
     // A transaction that stayed open would block this write on SQLite.
-    await api.samples.create();
-    expect([await tickets(), await records()]).toEqual(before);
+    await api.dummies.create();
+    expect([await stubs(), await records()]).toEqual(before);
   });
 
   it('rolls back a handler that goes on after an outer interceptor has given up', async () => {
-    const [before, key] = [[await tickets(), await records()], withKey()];
+    const [before, key] = [[await stubs(), await records()], withKey()];
     Held.current = new Held();
     const reply = api.post('/v1/repeats/abandoned', {}, key);
     await Held.current.written.promise;
@@ -325,14 +325,14 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(await reply).toBeError('SERVICE_UNAVAILABLE');
 
     // A transaction that stayed open would block this write on SQLite.
-    await api.samples.create();
-    expect([await tickets(), await records()]).toEqual(before);
+    await api.dummies.create();
+    expect([await stubs(), await records()]).toEqual(before);
     expect(await api.post('/v1/repeats/held', {}, key)).toHaveStatus(201);
   });
 
   it('expires after 24 hours, and is purged', async () => {
     const own = await startApi(store, {}, [FixtureModule]);
-    const send = (payload: object) => own.post('/v1/tickets', payload, withKey('k'));
+    const send = (payload: object) => own.post('/v1/stubs', payload, withKey('k'));
     const purge = async () => (await own.app.get(Purger).purge()).get('idempotency_records');
     const first = await send({ n: 1 });
 
@@ -385,7 +385,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it('replays the headers set after a conflict, and none set before it', async () => {
-    const [before, key] = [await tickets(), withKey()];
+    const [before, key] = [await stubs(), withKey()];
     const first = await api.post('/v1/repeats/colliding', {}, key);
 
     expect(first).toHaveStatus(201);
@@ -396,16 +396,16 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(first.headers).not.toHaveProperty('x-only-the');
     expect(first.headers).not.toHaveProperty('x-list');
     expectReplay(await api.post('/v1/repeats/colliding', {}, key), first);
-    expect(await tickets()).toBe(before + 1);
+    expect(await stubs()).toBe(before + 1);
   });
 
   it('survives a restart', async () => {
     let own = await startApi(store, {}, [FixtureModule]);
-    const first = await own.post('/v1/tickets', { a: 1 }, withKey('k'));
+    const first = await own.post('/v1/stubs', { a: 1 }, withKey('k'));
     own = await own.restart();
 
     expect(first).toHaveStatus(201);
-    expectReplay(await own.post('/v1/tickets', { a: 1 }, withKey('k')), first);
+    expectReplay(await own.post('/v1/stubs', { a: 1 }, withKey('k')), first);
     await own.stop();
   });
 });

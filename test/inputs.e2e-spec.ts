@@ -73,8 +73,8 @@ describe('a member that is named as one of the class of the input', () => {
     operations.some((each) => each.path === path) && !ownOperations.some((each) => each.path === path);
 
   it.each([
-    '/v1/samples',
-    '/v1/tickets',
+    '/v1/dummies',
+    '/v1/stubs',
     ...operations
       .filter(({ method, path }) => method === 'GET' && !/\{|stream$/.test(path))
       .map(({ path }) => path),

@@ -71,7 +71,7 @@ describe.each(STORES)('large responses on %s', (store) => {
       GatedModule,
     ]);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, ...Array.from({ length: 37 }, () => 490_000)];
-    for (const size of sizes) await api.samples.create({ text: 'é'.repeat(size) });
+    for (const size of sizes) await api.dummies.create({ text: 'é'.repeat(size) });
     await api.listen();
     const server = api.app.getHttpServer() as Server;
     ({ port } = server.address() as AddressInfo);
@@ -94,9 +94,9 @@ describe.each(STORES)('large responses on %s', (store) => {
     });
 
   it.each([
-    ['/v1/samples?limit=5&page=1', 5],
-    ['/v1/samples?limit=5&page=7', 5],
-    ['/v1/samples?cursor=&limit=5', 5],
+    ['/v1/dummies?limit=5&page=1', 5],
+    ['/v1/dummies?limit=5&page=7', 5],
+    ['/v1/dummies?cursor=&limit=5', 5],
   ])('%s is streamed with the same content as in one piece', async (url, count) => {
     const response = await fetch(origin + url);
     const { data, ...rest } = (await response.json()) as any;
@@ -104,10 +104,10 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(response.headers.get('link')).toContain('rel="next"');
     expect(data).toHaveLength(count);
-    for (const sample of data) {
-      const one = (await api.get(`/v1/samples/${sample.id}`)).body.data;
-      expect(sample).toEqual(one);
-      expect(Object.keys(sample)).toEqual(Object.keys(one));
+    for (const dummy of data) {
+      const one = (await api.get(`/v1/dummies/${dummy.id}`)).body.data;
+      expect(dummy).toEqual(one);
+      expect(Object.keys(dummy)).toEqual(Object.keys(one));
     }
     const whole = (await api.get(url.replace(/limit=\d/, 'limit=2'))).body;
     expect(Object.keys(rest)).toEqual(Object.keys(whole).slice(1));
@@ -123,7 +123,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(loaded.length).toBeGreaterThanOrEqual(12);
     for (const ids of loaded) expect(ids).toHaveLength(1);
     expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 'ok' });
-    expect((await fetch(`${origin}/v1/samples/1`)).status).toBe(200);
+    expect((await fetch(`${origin}/v1/dummies/1`)).status).toBe(200);
     for (const socket of readers) socket.destroy();
     stop();
   });
@@ -134,7 +134,7 @@ describe.each(STORES)('large responses on %s', (store) => {
       const socket = connect(port, '127.0.0.1');
       socket.write('GET /v1/gated/open HTTP/1.1\r\nHost: x\r\n\r\n');
       socket.write(
-        `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        `POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
       return socket;
     });
@@ -142,7 +142,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     await until('the requests have arrived', async () => (await metric(ACTIVE)) >= 2 * sockets.length);
 
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${origin}/v1/samples`, { method: 'POST', headers, body });
+    const response = await fetch(`${origin}/v1/dummies`, { method: 'POST', headers, body });
     expect(response.status).toBe(201);
     await response.text();
     for (const socket of sockets) socket.destroy();
@@ -152,20 +152,20 @@ describe.each(STORES)('large responses on %s', (store) => {
     await untilNothingIsHeld();
     const sockets = Array.from({ length: 16 }, (_, n) => hold(`192.0.2.${n}`));
     await untilHeld(MAX);
-    const rejected = await fetch(`${origin}/v1/samples?limit=100`);
+    const rejected = await fetch(`${origin}/v1/dummies?limit=100`);
     expect(rejected.status).toBe(503);
     expect(rejected.headers.get('retry-after')).not.toBeNull();
     await rejected.text();
-    expect((await fetch(`${origin}/v1/samples/1`)).status).toBe(200);
-    const inGraphql = await api.graphql('{ sample(id: 1) { peers(limit: 15) { text } } }');
+    expect((await fetch(`${origin}/v1/dummies/1`)).status).toBe(200);
+    const inGraphql = await api.graphql('{ dummy(id: 1) { peers(limit: 15) { text } } }');
     expect(inGraphql).toHaveStatus(503);
-    const created = await api.post('/v1/samples', { text: 'x'.repeat(100 * KIB) });
+    const created = await api.post('/v1/dummies', { text: 'x'.repeat(100 * KIB) });
     expect(created).toHaveStatus(201);
 
     for (const socket of sockets) socket.destroy();
     await until(
       'large responses are accepted',
-      async () => (await fetch(`${origin}/v1/samples?limit=3&page=19`)).status === 200,
+      async () => (await fetch(`${origin}/v1/dummies?limit=3&page=19`)).status === 200,
     );
   });
 
@@ -212,7 +212,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     gate.resolve();
     await until('the handlers have ended', () => waiting === 0);
 
-    const response = await fetch(`${origin}/v1/samples?limit=100`);
+    const response = await fetch(`${origin}/v1/dummies?limit=100`);
     await response.body?.cancel();
     expect(response.status).toBe(200);
     await untilNothingIsHeld();
@@ -228,13 +228,13 @@ describe.each(STORES)('large responses on %s', (store) => {
   /** A client that asks for a large response, and accepts what fits into the buffers, and nothing more. */
   function hold(address: string): Socket {
     const socket = connect(port, '127.0.0.1').pause();
-    socket.write(`GET /v1/samples?limit=100 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`);
+    socket.write(`GET /v1/dummies?limit=100 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`);
     return socket;
   }
 
   /** The status of a large response, which the client does not read. */
   async function statusFor(address: string): Promise<number> {
-    const response = await fetch(`${origin}/v1/samples?limit=100`, {
+    const response = await fetch(`${origin}/v1/dummies?limit=100`, {
       headers: { 'x-forwarded-for': address },
     });
     await response.body?.cancel();
@@ -260,9 +260,9 @@ describe.each(STORES)('large responses on %s', (store) => {
   }
 
   it('omit rows that are deleted in the meantime', async () => {
-    const own = await api.samples.create({ text: 'Short-lived'.repeat(10 * KIB) });
-    const socket = await requestAndWait('/v1/samples?cursor=&limit=100');
-    expect(await api.delete(`/v1/samples/${own.id}`)).toHaveStatus(204);
+    const own = await api.dummies.create({ text: 'Short-lived'.repeat(10 * KIB) });
+    const socket = await requestAndWait('/v1/dummies?cursor=&limit=100');
+    expect(await api.delete(`/v1/dummies/${own.id}`)).toHaveStatus(204);
 
     const received = await text(socket);
     expect(received).toContain('"has_next":false}');
@@ -270,18 +270,18 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('close the connection when the database fails in the middle', async () => {
-    const socket = await requestAndWait('/v1/samples?cursor=&limit=100');
-    await api.rows.execute('ALTER TABLE samples RENAME TO samples_away');
+    const socket = await requestAndWait('/v1/dummies?cursor=&limit=100');
+    await api.rows.execute('ALTER TABLE dummies RENAME TO dummies_away');
 
     const [received] = await Promise.all([text(socket).catch(() => 'reset'), once(socket, 'close')]);
-    await api.rows.execute('ALTER TABLE samples_away RENAME TO samples');
+    await api.rows.execute('ALTER TABLE dummies_away RENAME TO dummies');
     expect(received).not.toContain('"has_next"');
-    expect(await api.get('/v1/samples/1')).toHaveStatus(200);
+    expect(await api.get('/v1/dummies/1')).toHaveStatus(200);
   });
 
   it('respond to HEAD without a body', async () => {
     const { loaded, stop } = watchTexts();
-    const response = await fetch(`${origin}/v1/samples?limit=4`, { method: 'HEAD' });
+    const response = await fetch(`${origin}/v1/dummies?limit=4`, { method: 'HEAD' });
     expect(loaded).toEqual([]);
     stop();
 

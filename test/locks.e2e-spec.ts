@@ -27,7 +27,7 @@ describe('locks on PostgreSQL', () => {
   });
 
   const create = (more: Record<string, string> = {}) =>
-    api.post('/v1/samples', { text: 'T' }, { ...headers, ...more });
+    api.post('/v1/dummies', { text: 'T' }, { ...headers, ...more });
 
   /** The connections that wait for a lock. */
   const waiting = async (): Promise<number[]> => {
@@ -57,7 +57,7 @@ describe('locks on PostgreSQL', () => {
       await until('the creations wait', async () => (await waiting()).length > 0);
       const before = await waiting();
 
-      for (const reply of await times(60, () => api.get(`/v1/samples/${id}`)))
+      for (const reply of await times(60, () => api.get(`/v1/dummies/${id}`)))
         expect(reply).toHaveStatus(200);
       await until('they wait longer than a read takes', async () => (await waitingLong()) >= before.length);
       expect(await waiting()).toEqual(expect.arrayContaining(before));
@@ -69,14 +69,14 @@ describe('locks on PostgreSQL', () => {
       }
     }
     expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
-    expect(await recordedEvents(api, 'sample.created')).toHaveLength(21);
+    expect(await recordedEvents(api, 'dummy.created')).toHaveLength(21);
   });
 
   it('of a table delay reads that are not prepared yet, which then succeed', async () => {
     // By another route, so that the read is not prepared yet.
     await create();
-    await other.query('BEGIN; LOCK TABLE samples IN ACCESS EXCLUSIVE MODE');
-    const reads = times(20, () => api.get('/v1/samples/1'));
+    await other.query('BEGIN; LOCK TABLE dummies IN ACCESS EXCLUSIVE MODE');
+    const reads = times(20, () => api.get('/v1/dummies/1'));
     await until('the reads wait', async () => (await waitingLong()) > 2);
     await other.query('COMMIT');
 
@@ -85,7 +85,7 @@ describe('locks on PostgreSQL', () => {
 
   it('of a connection that is ended lose no acknowledged write', async () => {
     await create();
-    await other.query('BEGIN; LOCK TABLE samples IN ACCESS EXCLUSIVE MODE');
+    await other.query('BEGIN; LOCK TABLE dummies IN ACCESS EXCLUSIVE MODE');
     const creations = times(40, () => create());
     await until('the creations wait', async () => (await waiting()).length > 4);
     await observer.query(
@@ -99,7 +99,7 @@ describe('locks on PostgreSQL', () => {
     const failed = replies.filter(({ status }) => status !== 201);
     expect(failed.length).toBeGreaterThan(0);
     for (const reply of failed) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect(await api.samples.count()).toBe(1 + created.length);
+    expect(await api.dummies.count()).toBe(1 + created.length);
     expect(await create()).toHaveStatus(201);
   });
 });

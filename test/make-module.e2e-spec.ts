@@ -38,7 +38,7 @@ describe('npm run make:module', () => {
     ['a path', ['../unused-names'], 'cannot be a name'],
     ['a singular', ['unused-name'], 'does not look like a plural'],
     ['a word of the language', ['enums'], 'means something else'],
-    ['a resource of the tests', ['samples'], 'means something else'],
+    ['a resource of the tests', ['dummies'], 'means something else'],
     ['an unknown flag', [FREE, '--force'], 'Unknown option'],
     ['a type that does not exist', [FREE, 'due:time'], 'its type must be text, text(200), int,'],
     ['a list of another type', [FREE, 'rating:int(5)'], 'its type must be'],

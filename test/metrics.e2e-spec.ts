@@ -20,7 +20,7 @@ let gate = Promise.withResolvers<void>();
 
 @Injectable()
 class Watcher {
-  @OnDurableEvent({ name: 'watcher', types: ['sample.updated', 'sample.deleted'] })
+  @OnDurableEvent({ name: 'watcher', types: ['dummy.updated', 'dummy.deleted'] })
   watch(): void {
     if (isFailing) throw new Error('Not now');
   }
@@ -78,45 +78,45 @@ describe.each(STORES)('metrics on %s', (store) => {
 
   it('count requests by method, route and status, with bounded labels for arbitrary input', async () => {
     const send = (path: string, init?: RequestInit) => fetch(url + path, init).then((reply) => reply.text());
-    await send('/v1/samples', {
+    await send('/v1/dummies', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"text": "T"}',
     });
-    await send('/v1/samples/1');
-    await send('/v1/samples/999?q=x');
+    await send('/v1/dummies/1');
+    await send('/v1/dummies/999?q=x');
     for (let n = 0; n < 20; n++) await send(`/nowhere/${randomUUID()}`);
-    await send('/v1/samples', { method: 'PROPFIND' });
+    await send('/v1/dummies', { method: 'PROPFIND' });
 
     await until('all are counted', async () => (await requests('_OTHER', '', '405')) === 1);
-    expect(await requests('POST', '/v1/samples', '201')).toBe(1);
-    expect(await requests('GET', '/v1/samples/:id', '200')).toBe(1);
-    expect(await requests('GET', '/v1/samples/:id', '404')).toBe(1);
+    expect(await requests('POST', '/v1/dummies', '201')).toBe(1);
+    expect(await requests('GET', '/v1/dummies/:id', '200')).toBe(1);
+    expect(await requests('GET', '/v1/dummies/:id', '404')).toBe(1);
     expect(await requests('GET', '', '404')).toBeGreaterThanOrEqual(20);
     const sum = (labels: string) => `http_server_request_duration_seconds_sum{${labels}}`;
-    const route = 'http_request_method="GET",http_route="/v1/samples/:id",http_response_status_code="200"';
+    const route = 'http_request_method="GET",http_route="/v1/dummies/:id",http_response_status_code="200"';
     expect((await scrape(api)).get(sum(route))).toBeGreaterThan(0);
     expect([...(await scrape(api)).keys()].filter((name) => /nowhere|PROPFIND/.test(name))).toEqual([]);
   });
 
   it('count GraphQL operations by type, including those that are not executed', async () => {
-    await api.graphql('query Ours { samples { nodes { id } } }');
-    await api.graphql('mutation { updateSample(id: "999", input: { text: "X" }) { id } }');
+    await api.graphql('query Ours { dummies { nodes { id } } }');
+    await api.graphql('mutation { updateDummy(id: "999", input: { text: "X" }) { id } }');
     await api.graphql('{ broken');
 
-    const samples = await scrape(api);
+    const dummies = await scrape(api);
     const count = (type: string, outcome: string) =>
-      samples.get(
+      dummies.get(
         `graphql_server_operation_duration_seconds_count{graphql_operation_type="${type}",outcome="${outcome}"}`,
       );
     expect(count('query', 'success')).toBe(1);
     expect(count('mutation', 'error')).toBe(1);
     expect(count('invalid', 'error')).toBe(1);
-    expect([...samples.keys()].filter((name) => name.includes('Ours'))).toEqual([]);
+    expect([...dummies.keys()].filter((name) => name.includes('Ours'))).toEqual([]);
   });
 
   it('describe the process: event loop, heap, garbage collection', async () => {
-    const samples = await scrape(api);
+    const dummies = await scrape(api);
 
     for (const name of [
       'nodejs_eventloop_lag_p99_seconds',
@@ -124,22 +124,22 @@ describe.each(STORES)('metrics on %s', (store) => {
       'process_resident_memory_bytes',
       'process_cpu_user_seconds_total',
     ]) {
-      expect(samples.get(name)).toBeGreaterThan(0);
+      expect(dummies.get(name)).toBeGreaterThan(0);
     }
-    // The metric has samples only after the first collection.
+    // The metric has dummies only after the first collection.
     const response = await fetch(api.app.get(MetricsServer).url!);
     expect(await response.text()).toContain('# TYPE nodejs_gc_duration_seconds histogram');
   });
 
   it('count idempotent replays', async () => {
-    const create = () => api.post('/v1/tickets', { item: 'Tea' }, { 'idempotency-key': 'metrics' });
+    const create = () => api.post('/v1/stubs', { item: 'Tea' }, { 'idempotency-key': 'metrics' });
     const before = (await scrape(api)).get('idempotency_replays_total') ?? 0;
     await create();
     await create();
     await create();
 
-    const samples = await scrape(api);
-    expect(samples.get('idempotency_replays_total')).toBe(before + 2);
+    const dummies = await scrape(api);
+    expect(dummies.get('idempotency_replays_total')).toBe(before + 2);
   });
 
   it('count throttled logins, and security events', async () => {
@@ -147,9 +147,9 @@ describe.each(STORES)('metrics on %s', (store) => {
     for (let n = 0; n < 20; n++) await logIn();
     expect(await logIn()).toBeError('RATE_LIMITED');
 
-    const samples = await scrape(api);
-    expect(samples.get('login_throttled_total{limit="pair"}')).toBe(1);
-    expect(samples.get('security_events_total{event="login_failed"}')).toBe(20);
+    const dummies = await scrape(api);
+    expect(dummies.get('login_throttled_total{limit="pair"}')).toBe(1);
+    expect(dummies.get('security_events_total{event="login_failed"}')).toBe(20);
   });
 
   it('report the number and age of queued mails', async () => {
@@ -161,27 +161,27 @@ describe.each(STORES)('metrics on %s', (store) => {
       recorded: new Date(Date.now() - 600_000).toISOString(),
     });
 
-    const samples = await scrape(api);
-    expect(samples.get('mail_outbox_mails')).toBe(1);
-    expect(samples.get('mail_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(600);
-    expect(samples.get('mail_outbox_oldest_age_seconds')).toBeLessThan(3600);
+    const dummies = await scrape(api);
+    expect(dummies.get('mail_outbox_mails')).toBe(1);
+    expect(dummies.get('mail_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(600);
+    expect(dummies.get('mail_outbox_oldest_age_seconds')).toBeLessThan(3600);
   });
 
   it('report the lag of a subscriber by the events of its types, and its failed attempts', async () => {
-    const sample = async (name: string) =>
+    const dummy = async (name: string) =>
       (await scrape(api)).get(`event_subscriber_${name}{subscriber="watcher"}`);
-    const { id } = await api.samples.create();
-    expect(await sample('lag_seconds')).toBe(0);
+    const { id } = await api.dummies.create();
+    expect(await dummy('lag_seconds')).toBe(0);
 
     isFailing = true;
-    await api.patch(`/v1/samples/${id}`, {});
-    await until('it has failed', async () => (await sample('failed_attempts'))! >= 1);
+    await api.patch(`/v1/dummies/${id}`, {});
+    await until('it has failed', async () => (await dummy('failed_attempts'))! >= 1);
     api.moveClock(600_000);
-    expect(await sample('lag_seconds')).toBeGreaterThanOrEqual(500);
+    expect(await dummy('lag_seconds')).toBeGreaterThanOrEqual(500);
 
     isFailing = false;
-    await until('it has caught up', async () => (await sample('lag_seconds')) === 0);
-    expect(await sample('failed_attempts')).toBe(0);
+    await until('it has caught up', async () => (await dummy('lag_seconds')) === 0);
+    expect(await dummy('failed_attempts')).toBe(0);
     api.moveClock(0);
     expect([...(await scrape(api)).keys()].filter((name) => name.includes('subscriber="'))).toHaveLength(
       2 * api.app.get(Subscribers, { strict: false }).subscriptions.size,
@@ -201,7 +201,7 @@ describe.each(STORES)('metrics on %s', (store) => {
       await release.promise;
     });
     await locked.promise;
-    await api.samples.create();
+    await api.dummies.create();
     api.moveClock(600_000);
     expect(await age()).toBeGreaterThanOrEqual(500);
     api.moveClock(0);
@@ -351,21 +351,21 @@ describe.each(STORES)('metrics on %s', (store) => {
 
   it('report waiting for a connection or for other writes', async () => {
     const pool = store === 'SQLite' ? 'writer' : 'main';
-    const sample = async (name: string, state = '') =>
+    const dummy = async (name: string, state = '') =>
       (await scrape(api)).get(`db_client_connections${name}{pool_name="${pool}"${state}}`);
-    const max = (await sample('_max'))!;
+    const max = (await dummy('_max'))!;
     const release = Promise.withResolvers<void>();
     const held = Array.from({ length: max }, () => api.rows.run(() => release.promise));
     const waiting = Array.from({ length: 3 }, () => api.rows.run(async () => undefined));
 
-    await until('all connections are in use', async () => (await sample('', ',state="used"')) === max);
+    await until('all connections are in use', async () => (await dummy('', ',state="used"')) === max);
     // Queries of the service itself may wait, too.
-    await until('three wait', async () => (await sample('_pending_requests'))! >= 3);
+    await until('three wait', async () => (await dummy('_pending_requests'))! >= 3);
     release.resolve();
     await Promise.all([...held, ...waiting]);
-    await until('none waits', async () => (await sample('_pending_requests')) === 0);
+    await until('none waits', async () => (await dummy('_pending_requests')) === 0);
     // How long a write waits is measured on SQLite only.
-    const measured = (await sample('_wait_time_seconds_count')) ?? 0;
+    const measured = (await dummy('_wait_time_seconds_count')) ?? 0;
     expect(measured).toBeGreaterThanOrEqual(store === 'SQLite' ? 4 : 0);
   });
 
@@ -374,10 +374,10 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect((await scrape(other)).get('service_ready')).toBe(1);
     await other.rows.execute('ALTER TABLE mails RENAME TO gone');
 
-    const samples = await scrape(other);
-    expect(samples.has('mail_outbox_mails')).toBe(false);
-    expect(samples.get('service_ready')).toBe(0);
-    expect(samples.has('process_resident_memory_bytes')).toBe(true);
+    const dummies = await scrape(other);
+    expect(dummies.has('mail_outbox_mails')).toBe(false);
+    expect(dummies.get('service_ready')).toBe(0);
+    expect(dummies.has('process_resident_memory_bytes')).toBe(true);
     await other.stop();
   });
 

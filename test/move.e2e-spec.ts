@@ -42,29 +42,29 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
       return reply;
     };
     for (const text of ['Alle Wege führen nach Rom', 'x'.repeat(40_000) + ' weit weg', 'Gone'])
-      await made(before.post('/v1/samples', { text, status: 'done' }, staff));
-    await made(before.patch('/v1/samples/1', { text: 'Zeile\r\n"zwei" \\ \u2029 😀' }, staff));
-    await made(before.delete('/v1/samples/3', staff));
+      await made(before.post('/v1/dummies', { text, status: 'done' }, staff));
+    await made(before.patch('/v1/dummies/1', { text: 'Zeile\r\n"zwei" \\ \u2029 😀' }, staff));
+    await made(before.delete('/v1/dummies/3', staff));
     const keyed = { ...ada, 'idempotency-key': 'one' };
-    const first = await made(before.post('/v1/tickets', EXACT, keyed));
+    const first = await made(before.post('/v1/stubs', EXACT, keyed));
     const key = await made(before.post('/auth/api-keys/', { name: 'Key', scope: 'write' }, ada));
     const bearerOfKey = bearer(key.body.data.key);
     await made(before.get('/auth/me/', bearerOfKey));
     const { body: factor } = await made(before.post('/auth/mfa/totp/', {}, ada));
     await made(before.post('/auth/mfa/totp/confirm/', { code: totpCode(factor.secret) }, ada));
-    await made(before.post('/v1/samples', { text: 'Last' }, staff));
-    await made(before.delete('/v1/samples/4', staff));
+    await made(before.post('/v1/dummies', { text: 'Last' }, staff));
+    await made(before.delete('/v1/dummies/4', staff));
     const session = await before.accounts.session('staff@example.com');
     const requests: [path: string, headers?: Record<string, string>][] = [
-      ['/v1/samples'],
-      ['/v1/samples?status=done'],
-      ['/v1/samples?q=Rom'],
-      ['/v1/samples?q=weit'],
-      ['/v1/samples/1'],
-      ['/v1/samples/2'],
-      ['/v1/samples/3'],
-      ['/v1/tickets', ada],
-      ['/v1/tickets/1', ada],
+      ['/v1/dummies'],
+      ['/v1/dummies?status=done'],
+      ['/v1/dummies?q=Rom'],
+      ['/v1/dummies?q=weit'],
+      ['/v1/dummies/1'],
+      ['/v1/dummies/2'],
+      ['/v1/dummies/3'],
+      ['/v1/stubs', ada],
+      ['/v1/stubs/1', ada],
       ['/v1/audit', staff],
       ['/auth/me/', ada],
       ['/auth/me/', bearerOfKey],
@@ -82,14 +82,14 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
         }),
       );
     const expected = await responses(before);
-    const tag = expected.find(({ path }) => path === '/v1/samples/1')!.etag!;
+    const tag = expected.find(({ path }) => path === '/v1/dummies/1')!.etag!;
     await before.app.close();
     await createTablesIn(target.environment);
 
     const { code, output } = await move();
 
-    expect([code, output]).toEqual([0, expect.stringContaining('\nsamples: 2 rows in ')]);
-    expect(output).toContain('\ntickets: 1 row in ');
+    expect([code, output]).toEqual([0, expect.stringContaining('\ndummies: 2 rows in ')]);
+    expect(output).toContain('\nstubs: 1 row in ');
     expect(output).toMatch(/^From: .*\nTo: /);
     expect(output).toContain(
       'they have to come along:\nENCRYPTION_KEY, if it is set, and JWT_SECRET, or without it the file jwt-secret in DATA_DIR',
@@ -99,16 +99,16 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
     expect(await responses(after)).toEqual(expected);
 
     // What was begun goes on.
-    const again = await after.post('/v1/tickets', EXACT, keyed);
+    const again = await after.post('/v1/stubs', EXACT, keyed);
     expect([again.status, again.text]).toEqual([first.status, first.text]);
-    expect(await after.patch('/v1/samples/1', { text: 'New' }, { ...staff, 'if-match': tag })).toHaveStatus(
+    expect(await after.patch('/v1/dummies/1', { text: 'New' }, { ...staff, 'if-match': tag })).toHaveStatus(
       200,
     );
-    const { body: created } = await after.post('/v1/samples', { text: 'New' }, staff);
+    const { body: created } = await after.post('/v1/dummies', { text: 'New' }, staff);
     expect(created.data.id).toBe(5);
-    expect((await after.get('/v1/samples')).body.meta.total).toBe(3);
+    expect((await after.get('/v1/dummies')).body.meta.total).toBe(3);
     const second = { ...ada, 'idempotency-key': 'two' };
-    expect((await after.post('/v1/tickets', EXACT, second)).body.data.id).toBe(2);
+    expect((await after.post('/v1/stubs', EXACT, second)).body.data.id).toBe(2);
     expect(await after.post('/auth/refresh/', { refresh: tokens.refresh })).toHaveStatus(200);
     const challenge = await after.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD });
     after.moveClock(STEP);
@@ -119,7 +119,7 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
 
   it('continues the positions of events that were purged', async () => {
     const before = await start(source, { WRITE_ACCESS: 'open' });
-    for (let n = 0; n < 3; n++) await before.samples.create();
+    for (let n = 0; n < 3; n++) await before.dummies.create();
     expect(await recordedEvents(before)).toHaveLength(3);
     await before.app.close();
     await queryStore(source, 'DELETE FROM events');
@@ -127,7 +127,7 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
     expect((await move()).code).toBe(0);
 
     const after = await start(target, { WRITE_ACCESS: 'open' });
-    await after.samples.create();
+    await after.dummies.create();
     expect((await recordedEvents(after)).at(-1).id).toMatch(/-4$/);
     await after.app.close();
   });
@@ -194,8 +194,8 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
 
   it('leaves the target empty when it fails, and can be repeated', async () => {
     const api = await start(source, { WRITE_ACCESS: 'open' });
-    await api.samples.create();
-    await api.post('/v1/tickets', {}, { 'idempotency-key': 'one' });
+    await api.dummies.create();
+    await api.post('/v1/stubs', {}, { 'idempotency-key': 'one' });
     await api.accounts.register('ada@example.com');
     await api.app.close();
     await createTablesIn(target.environment);
@@ -209,14 +209,13 @@ ifEmbedded(describe)('npm run move from SQLite to PostgreSQL', () => {
       1,
       expect.stringMatching(/\naccounts cannot be copied: .*a fault.*; the target stays empty\n$/),
     ]);
-    const rows =
-      'SELECT (SELECT count(*) FROM samples) AS samples, (SELECT count(*) FROM tickets) AS tickets';
-    expect(await queryStore(target, rows)).toEqual([{ samples: 0, tickets: 0 }]);
+    const rows = 'SELECT (SELECT count(*) FROM dummies) AS dummies, (SELECT count(*) FROM stubs) AS stubs';
+    expect(await queryStore(target, rows)).toEqual([{ dummies: 0, stubs: 0 }]);
     await queryStore(target, repair);
     expect((await move()).code).toBe(0);
-    expect(await queryStore(target, rows)).toEqual([{ samples: 1, tickets: 1 }]);
+    expect(await queryStore(target, rows)).toEqual([{ dummies: 1, stubs: 1 }]);
     const copy = await start(target, { WRITE_ACCESS: 'open' });
-    expect((await copy.samples.create()).id).toBe(2);
+    expect((await copy.dummies.create()).id).toBe(2);
     expect(await recordedEvents(copy)).toHaveLength(3);
     await copy.app.close();
   });

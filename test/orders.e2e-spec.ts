@@ -113,7 +113,7 @@ describe.each(STORES)('orders on %s', (store) => {
     const large = { a: 'x'.repeat(64 * 1024 - 7) };
 
     expect(await order(large)).toBeError('PAYLOAD_TOO_LARGE');
-    expect(await api.post('/v1/samples', { text: large.a })).toHaveStatus(201);
+    expect(await api.post('/v1/dummies', { text: large.a })).toHaveStatus(201);
   });
 
   it.each([

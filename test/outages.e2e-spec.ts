@@ -142,22 +142,22 @@ describe('an outage of PostgreSQL', () => {
     };
   }
 
-  const create = (key: string) => api.post('/v1/samples', { text: 'T' }, { 'idempotency-key': key });
+  const create = (key: string) => api.post('/v1/dummies', { text: 'T' }, { 'idempotency-key': key });
 
   /** Requests of each kind: reads, searches, writes, a keyed write, a login, GraphQL. */
   const requests = (n: number) => [
-    api.get('/v1/samples/1'),
-    api.get('/v1/samples?q=a'),
+    api.get('/v1/dummies/1'),
+    api.get('/v1/dummies?q=a'),
     api.get('/v1/events'),
-    api.post('/v1/samples', { text: 'T' }),
-    api.patch('/v1/samples/1', { text: `T${n}` }),
+    api.post('/v1/dummies', { text: 'T' }),
+    api.patch('/v1/dummies/1', { text: `T${n}` }),
     create(`key-${n}`),
     api.post('/auth/login/', { email: 'ada@example.com', password: 'wrong password' }),
   ];
 
   it.each(Object.entries(FAULTS))('by %s is 503, and readiness names it', async (_, fault) => {
     await start();
-    await api.samples.create();
+    await api.dummies.create();
     for (const sql of fault.cause?.(names) ?? []) await server.query(sql);
     await inside(...(fault.causeInside?.(names) ?? []));
     const removeRule =
@@ -170,7 +170,7 @@ describe('an outage of PostgreSQL', () => {
     if (!fault.causeInside) {
       await until('no connection is accepted', async () => {
         await endConnections();
-        return (await api.get('/v1/samples/1')).status !== 200;
+        return (await api.get('/v1/dummies/1')).status !== 200;
       });
     }
 
@@ -189,23 +189,23 @@ describe('an outage of PostgreSQL', () => {
     if (removeRule) await removeRule();
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     await until('writes succeed', async () => (await create('last')).status === 201);
-    expect(await api.get('/v1/samples/1')).toHaveStatus(200);
+    expect(await api.get('/v1/dummies/1')).toHaveStatus(200);
   });
 
   it.each([
-    ['the table of an entity', 'ALL ON TABLE samples', ['GET', 'POST']],
-    ['writes of a table', 'INSERT ON TABLE samples', ['POST']],
+    ['the table of an entity', 'ALL ON TABLE dummies', ['GET', 'POST']],
+    ['writes of a table', 'INSERT ON TABLE dummies', ['POST']],
     ['writes of a table without an entity', 'INSERT ON TABLE events', ['POST']],
   ])('by the loss of a right on %s is 503, and readiness names it', async (_, right, methods) => {
     await start();
-    await api.samples.create();
+    await api.dummies.create();
     expect(await api.get('/health/ready')).toHaveStatus(200);
     await inside(`REVOKE ${right} FROM ${names.role}`);
 
     for (const method of methods) {
       const reply = await (method === 'GET'
-        ? api.get('/v1/samples')
-        : api.post('/v1/samples', { text: 'T' }));
+        ? api.get('/v1/dummies')
+        : api.post('/v1/dummies', { text: 'T' }));
       expect(reply).toBeError('SERVICE_UNAVAILABLE');
     }
     const ready = await api.get('/health/ready');
@@ -248,7 +248,7 @@ describe('an outage of PostgreSQL', () => {
     await trust();
     await until('no connection is accepted', async () => {
       await endConnections();
-      return (await api.get('/v1/samples/1')).status !== 200;
+      return (await api.get('/v1/dummies/1')).status !== 200;
     });
     const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     const before = sockets();
@@ -262,7 +262,7 @@ describe('an outage of PostgreSQL', () => {
 
   it('by a limit of connections makes the service unready while most requests fail', async () => {
     await start();
-    await api.samples.create();
+    await api.dummies.create();
     await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT 1`);
     // Health checks keep theirs.
     const endOthers = async () => {
@@ -275,7 +275,7 @@ describe('an outage of PostgreSQL', () => {
     };
     await until('requests fail', async () => {
       await endOthers();
-      const replies = await Promise.all([1, 2, 3, 4].map(() => api.get('/v1/samples/1')));
+      const replies = await Promise.all([1, 2, 3, 4].map(() => api.get('/v1/dummies/1')));
       return replies.every(({ status }) => status === 503);
     });
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['database']);
@@ -284,7 +284,7 @@ describe('an outage of PostgreSQL', () => {
 
     await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT -1`);
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
-    for (const reply of await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.get('/v1/samples/1'))))
+    for (const reply of await Promise.all([1, 2, 3, 4, 5, 6].map(() => api.get('/v1/dummies/1'))))
       expect(reply).toHaveStatus(200);
   });
 
@@ -309,18 +309,18 @@ describe('an outage of PostgreSQL', () => {
 
   it('is none when a column gets another type', async () => {
     await start();
-    const samples = await Promise.all(Array.from({ length: 20 }, () => api.samples.create()));
+    const dummies = await Promise.all(Array.from({ length: 20 }, () => api.dummies.create()));
     const statuses = async (round: number) => {
       const replies = await Promise.all([
-        ...samples.map(({ id }) => api.get(`/v1/samples/${id}`)),
-        ...samples.map(({ id }) => api.patch(`/v1/samples/${id}`, { text: `Title ${round}` })),
-        ...samples.map(({ id }) => create(`key-${round}-${id}`)),
+        ...dummies.map(({ id }) => api.get(`/v1/dummies/${id}`)),
+        ...dummies.map(({ id }) => api.patch(`/v1/dummies/${id}`, { text: `Title ${round}` })),
+        ...dummies.map(({ id }) => create(`key-${round}-${id}`)),
       ]);
       return new Set(replies.map(({ status }) => status));
     };
     expect(await statuses(0)).toEqual(new Set([200, 201]));
 
-    await inside(`ALTER TABLE samples ALTER COLUMN text TYPE varchar(1000) COLLATE "C"`);
+    await inside(`ALTER TABLE dummies ALTER COLUMN text TYPE varchar(1000) COLLATE "C"`);
     expect(await statuses(1)).toEqual(new Set([200, 201]));
     expect(await statuses(2)).toEqual(new Set([200, 201]));
   });
@@ -333,7 +333,7 @@ describe('an outage of PostgreSQL', () => {
     const createMany = (first: number) =>
       Promise.all(Array.from({ length: 30 }, (_, n) => create(`key-${first + n}`)));
     for (const reply of await createMany(0)) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect(await api.get('/v1/samples')).toHaveStatus(200);
+    expect(await api.get('/v1/dummies')).toHaveStatus(200);
 
     // Of new connections only: those of the service stay read-only.
     await server.query(`ALTER DATABASE ${names.database} RESET default_transaction_read_only`);

@@ -222,7 +222,7 @@ describe('the playground', () => {
     it('shows the schema, and edits headers', async () => {
       await page.click('[aria-label="Show Documentation Explorer"]');
       await page.click('.graphiql-doc-explorer-content a:text-is("Query")');
-      await page.waitForSelector('.graphiql-doc-explorer-content a:text-is("samples")');
+      await page.waitForSelector('.graphiql-doc-explorer-content a:text-is("dummies")');
 
       expect(await page.isVisible('text=Headers')).toBe(true);
     });

@@ -35,7 +35,7 @@ it('PostgreSQL prepares a statement once, or never, as configured', async () => 
 
 it('writes nothing behind a begin that fails', async () => {
   const api = await startApi('PostgreSQL', {}, [FixtureModule]);
-  const order = () => api.post('/v1/tickets', { item: 'Tea' }, { 'idempotency-key': 'a' });
+  const order = () => api.post('/v1/stubs', { item: 'Tea' }, { 'idempotency-key': 'a' });
   const count = async (table: string) => (await api.rows.all(`SELECT * FROM ${table}`)).length;
   const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
   const spy = jest.spyOn(Client.prototype, 'query').mockImplementation(function (
@@ -47,10 +47,10 @@ it('writes nothing behind a begin that fails', async () => {
     return query.apply(this, isBegin ? ['START NOTHING', ...others] : sent) as never;
   });
   expect(await order()).toBeError('INTERNAL_ERROR');
-  expect(await api.post('/v1/samples', { text: 'A' })).toBeError('INTERNAL_ERROR');
+  expect(await api.post('/v1/dummies', { text: 'A' })).toBeError('INTERNAL_ERROR');
   spy.mockRestore();
 
-  for (const table of ['tickets', 'samples', 'events', 'idempotency_records'])
+  for (const table of ['stubs', 'dummies', 'events', 'idempotency_records'])
     expect([table, await count(table)]).toEqual([table, 0]);
   expect(await order()).toHaveStatus(201);
   await api.stop();
@@ -78,8 +78,8 @@ describe('PostgreSQL with other settings', () => {
     await api.app.get(Database).source.query(`ALTER DATABASE ${name} SET datestyle = 'German'`);
     const again = await api.restart();
 
-    const { created_at, id } = await again.samples.create();
-    expect(await again.samples.get(id)).toMatchObject({ created_at });
+    const { created_at, id } = await again.dummies.create();
+    expect(await again.dummies.get(id)).toMatchObject({ created_at });
     expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
     await again.stop();
   });
@@ -117,7 +117,7 @@ describe('PostgreSQL with other settings', () => {
       testStore.remove(),
     );
 
-    expect((await api.samples.create()).id).toBe(1);
+    expect((await api.dummies.create()).id).toBe(1);
     expect(await api.get('/health/ready')).toHaveStatus(200);
     await api.stop();
     socket.close();

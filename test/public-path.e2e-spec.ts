@@ -129,11 +129,11 @@ describe.each(STORES)('behind a proxy that takes the path of PUBLIC_URL off, on 
   it('names what it has created, also again, and the further pages of a list', async () => {
     const key = { 'idempotency-key': 'a' };
     for (const [path, body, headers] of [
-      ['/v1/samples', { text: 'A' }, {}],
-      ['/v1/samples/', { text: 'B' }, key],
-      ['/v1/samples/', { text: 'B' }, key],
-      ['/v1/tickets', {}, key],
-      ['/v1/tickets', {}, key],
+      ['/v1/dummies', { text: 'A' }, {}],
+      ['/v1/dummies/', { text: 'B' }, key],
+      ['/v1/dummies/', { text: 'B' }, key],
+      ['/v1/stubs', {}, key],
+      ['/v1/stubs', {}, key],
     ] as const) {
       const response = await post(path, body, headers);
       expect(response.status).toBe(201);
@@ -148,10 +148,10 @@ describe.each(STORES)('behind a proxy that takes the path of PUBLIC_URL off, on 
     });
     expect(account.headers.get('location')).toBe(`${BASE}/auth/me/`);
 
-    const list = await call('GET', `${BASE}/v1/samples?limit=1`);
+    const list = await call('GET', `${BASE}/v1/dummies?limit=1`);
     const links = linksOf(list.headers);
     expect(links).toHaveLength(3);
-    for (const link of links) expect(link).toMatch(/^\/some\/api\/v1\/samples\?/);
+    for (const link of links) expect(link).toMatch(/^\/some\/api\/v1\/dummies\?/);
     expect((await call('GET', links[1]!)).status).toBe(200);
   });
 

@@ -47,7 +47,7 @@ describe.each(STORES)('a purge on %s', (store) => {
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
 
     const purge = api.app.get(Purger).purge();
-    const replies = await Promise.all(Array.from({ length: 20 }, () => api.samples.create()));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => api.dummies.create()));
 
     expect(replies.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, n) => n + 1),

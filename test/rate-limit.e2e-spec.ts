@@ -11,7 +11,7 @@ import { until } from './support/until.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 /** Without the HEAD, which counts, too. */
-const ask = (api: TestApi, address: string, url = '/v1/samples') => api.getOnly(url, from(address));
+const ask = (api: TestApi, address: string, url = '/v1/dummies') => api.getOnly(url, from(address));
 
 /** The headers of a limit of three requests in two seconds. */
 const rest = (left: number) => ({
@@ -44,11 +44,11 @@ describe('RATE_LIMIT', () => {
 
   it.each([
     ['an unknown path', (address: string) => ask(api, address, '/nowhere')],
-    ['a wrong method', (address: string) => api.put('/v1/samples', {}, from(address))],
-    ['an unreadable body', (address: string) => api.post('/v1/samples', '{', from(address))],
+    ['a wrong method', (address: string) => api.put('/v1/dummies', {}, from(address))],
+    ['an unreadable body', (address: string) => api.post('/v1/dummies', '{', from(address))],
     [
       'an odd Transfer-Encoding',
-      (address: string) => api.post('/v1/samples', {}, { ...from(address), 'transfer-encoding': 'gzip' }),
+      (address: string) => api.post('/v1/dummies', {}, { ...from(address), 'transfer-encoding': 'gzip' }),
     ],
     ['GraphQL', (address: string) => api.post('/graphql', { query: '{ __typename }' }, from(address))],
     ['the OpenAPI document', (address: string) => ask(api, address, '/openapi.json')],
@@ -89,21 +89,21 @@ describe('RATE_LIMIT', () => {
   it('exempts preflights, so that a browser can read the rejection, and counts other OPTIONS', async () => {
     const headers = { ...from('203.0.113.9'), origin: 'https://app.example' };
     const options = (more: Record<string, string> = {}) =>
-      api.send({ method: 'OPTIONS', url: '/v1/samples', headers: { ...headers, ...more } });
+      api.send({ method: 'OPTIONS', url: '/v1/dummies', headers: { ...headers, ...more } });
     for (let n = 0; n < 3; n++) expect(await options()).not.toHaveStatus(429);
 
     const preflight = await options({ 'access-control-request-method': 'POST' });
     expect(preflight).toHaveStatus(204);
     expect(preflight.headers).not.toHaveProperty('ratelimit-limit');
     expect(await options()).toBeError('RATE_LIMITED');
-    const rejected = await api.get('/v1/samples', headers);
+    const rejected = await api.get('/v1/dummies', headers);
     expect(rejected).toBeError('RATE_LIMITED');
     expect(rejected.headers['access-control-allow-origin']).toBe('*');
   });
 
   it('returns the documented error', async () => {
     const own = await startApi(ANY_STORE, { RATE_LIMIT: '100/60' }, [FixtureModule]);
-    for (let n = 0; n < 100; n++) await own.get('/v1/samples');
+    for (let n = 0; n < 100; n++) await own.get('/v1/dummies');
     const { responses } = reference.paths['/auth/me/'].get;
 
     const { body } = await own.get('/auth/me/');
@@ -114,7 +114,7 @@ describe('RATE_LIMIT', () => {
   it('is off by default', async () => {
     const open = await startApi(ANY_STORE, {}, [FixtureModule]);
 
-    expect((await open.get('/v1/samples')).headers).not.toHaveProperty('ratelimit-limit');
+    expect((await open.get('/v1/dummies')).headers).not.toHaveProperty('ratelimit-limit');
     await open.stop();
   });
 });

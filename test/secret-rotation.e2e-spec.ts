@@ -69,13 +69,13 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     await start();
     const { access } = await api.accounts.login('ada@example.com');
     const headers = { ...bearer(access), 'idempotency-key': 'one' };
-    const first = await api.post('/v1/tickets', { item: 'Tea' }, headers);
+    const first = await api.post('/v1/stubs', { item: 'Tea' }, headers);
     api = await api.restart(rotated);
 
-    const repeated = await api.post('/v1/tickets', { item: 'Tea' }, headers);
+    const repeated = await api.post('/v1/stubs', { item: 'Tea' }, headers);
     expect(repeated.headers['idempotent-replayed']).toBe('true');
     expect(repeated.text).toBe(first.text);
-    expect(await api.post('/v1/tickets', { item: 'Milk' }, headers)).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(await api.post('/v1/stubs', { item: 'Milk' }, headers)).toBeError('IDEMPOTENCY_KEY_REUSED');
     await api.stop();
   });
 

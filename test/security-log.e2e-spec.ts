@@ -93,7 +93,7 @@ describe.each(STORES)('security events on %s', (store) => {
       send('GET', '/v1/audit', undefined, { authorization: 'Bearer psk_bad-hunter2' }),
     );
     const read = { authorization: `Bearer ${key}` };
-    await add('api_key_refused', send('POST', '/v1/samples', {}, read), { accountId: body.id });
+    await add('api_key_refused', send('POST', '/v1/dummies', {}, read), { accountId: body.id });
     await add('code_failed', send('POST', '/auth/mfa/totp/confirm/', { code: '000000' }, bearer), {
       accountId: body.id,
     });
@@ -238,12 +238,12 @@ describe.each(STORES)('security events on %s', (store) => {
   });
 
   it('have request lines with path, client and account', async () => {
-    const { status, id } = await send('GET', '/v1/samples/999?token=hunter2');
+    const { status, id } = await send('GET', '/v1/dummies/999?token=hunter2');
     expect(status).toBe(404);
     expect(await requestLine(id)).toMatchObject({
       method: 'GET',
-      route: '/v1/samples/:id',
-      path: '/v1/samples/999',
+      route: '/v1/dummies/:id',
+      path: '/v1/dummies/999',
       status: 404,
       milliseconds: expect.any(Number),
       address: '127.0.0.1',

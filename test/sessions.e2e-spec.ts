@@ -226,7 +226,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       const { expires_at, last_used_at } = (await rowOf(session))!;
       expect(Date.parse(expires_at) - Date.parse(last_used_at)).toBe(14 * DAY);
       api.moveClock(Date.parse(expires_at) - Date.now() - 2000);
-      const early = await api.send({ method: 'GET', url: '/v1/samples', headers: session.cookie });
+      const early = await api.send({ method: 'GET', url: '/v1/dummies', headers: session.cookie });
       expect(early).toHaveStatus(200);
       api.moveClock(Date.parse(expires_at) - Date.now());
       expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');

@@ -93,8 +93,8 @@ describe('the pages', () => {
 
   it.each([
     ['/nowhere', HTML],
-    ['/v1/samples//', HTML],
-    ['/v1/samples//1', HTML],
+    ['/v1/dummies//', HTML],
+    ['/v1/dummies//1', HTML],
     ['/v1/nowhere', { accept: '*/*', 'sec-fetch-mode': 'navigate' }],
     ['/auth/nowhere/', { accept: 'Text/HTML' }],
   ])('have the way back at an unknown address, and its status: %s', async (path, headers) => {
@@ -119,7 +119,7 @@ describe('the pages', () => {
       expect(reply.headers['vary']).toBe('Accept, Sec-Fetch-Mode');
     }
     expect(await api.get('/nowhere')).toBeError('NOT_FOUND');
-    expect(await api.get('/v1/samples/999', HTML)).toBeError('NOT_FOUND');
+    expect(await api.get('/v1/dummies/999', HTML)).toBeError('NOT_FOUND');
     expect(await api.put('/', {}, HTML)).toBeError('METHOD_NOT_ALLOWED');
   });
 

@@ -12,7 +12,7 @@ describe.each(STORES)('slow reads on %s', (store) => {
   afterAll(() => api.stop());
 
   it('end with 503 after their deadline or when too many wait, and do not block other requests', async () => {
-    const { id } = await api.samples.create();
+    const { id } = await api.dummies.create();
     let ended = 0;
     const slow = Array.from({ length: 80 }, () =>
       api.get('/endless').then((reply) => {
@@ -22,25 +22,25 @@ describe.each(STORES)('slow reads on %s', (store) => {
     );
 
     expect(await api.get('/health/ready')).toHaveStatus(200);
-    expect(await api.get(`/v1/samples/${id}`)).toHaveStatus(200);
-    expect(await api.get('/v1/samples')).toHaveStatus(200);
-    expect((await api.get('/v1/samples?status=open')).body.meta.total).toBe(1);
+    expect(await api.get(`/v1/dummies/${id}`)).toHaveStatus(200);
+    expect(await api.get('/v1/dummies')).toHaveStatus(200);
+    expect((await api.get('/v1/dummies?status=open')).body.meta.total).toBe(1);
     expect(await api.get('/v1/events')).toHaveStatus(200);
-    expect(await api.patch(`/v1/samples/${id}`, { text: 'Changed' })).toHaveStatus(200);
+    expect(await api.patch(`/v1/dummies/${id}`, { text: 'Changed' })).toHaveStatus(200);
     expect(ended).toBeLessThan(80);
 
     expect(await api.get('/endless/short')).toBeError('SERVICE_UNAVAILABLE');
 
     for (const reply of await Promise.all(slow)) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect((await api.get('/v1/samples?q=hang')).body.data).toHaveLength(1);
+    expect((await api.get('/v1/dummies?q=hang')).body.data).toHaveLength(1);
   });
 
   it('of one client delay those of another one by one read', async () => {
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const own = await startApi(store, { TRUST_PROXY: '127.0.0.1' }, [EndlessModule, FixtureModule]);
-    await own.samples.create();
+    await own.dummies.create();
     const slow = Array.from({ length: 80 }, () => own.get('/endless', from('203.0.113.1')));
-    const other = await own.get('/v1/samples?q=text', from('203.0.113.2'));
+    const other = await own.get('/v1/dummies?q=text', from('203.0.113.2'));
 
     expect(other).toHaveStatus(200);
     expect(other.body.meta.total).toBe(1);
@@ -61,7 +61,7 @@ describe.each(STORES)('large writes on %s', (store) => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ text: 'x'.repeat(100_000) });
     const send = async (signal?: AbortSignal) => {
-      const response = await fetch(`${origin}/v1/samples`, {
+      const response = await fetch(`${origin}/v1/dummies`, {
         method: 'POST',
         headers,
         body,

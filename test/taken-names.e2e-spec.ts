@@ -22,26 +22,26 @@ const LETTER = new EntitySchema({
 @Module({ imports: [TypeOrmModule.forFeature([LETTER])] })
 class TableTwiceModule {}
 
-@ObjectType('Sample')
-class OtherSample {
+@ObjectType('Dummy')
+class OtherDummy {
   @Field()
   name!: string;
 }
 
-const EVENTS = defineEvents({ resource: 'sample', changes: ['created'], view: OtherSample });
+const EVENTS = defineEvents({ resource: 'dummy', changes: ['created'], view: OtherDummy });
 
 @Module({ imports: [ChangesModule.forFeature(EVENTS)] })
 class EventTwiceModule {}
 
 @Resolver()
-class OtherSampleResolver {
-  @Query(() => OtherSample)
-  otherSample(): OtherSample {
+class OtherDummyResolver {
+  @Query(() => OtherDummy)
+  otherDummy(): OtherDummy {
     return { name: '' };
   }
 }
 
-@Module({ providers: [OtherSampleResolver] })
+@Module({ providers: [OtherDummyResolver] })
 class TypeTwiceModule {}
 
 @Resolver()
@@ -55,23 +55,23 @@ class OtherMeResolver {
 @Module({ providers: [OtherMeResolver] })
 class QueryTwiceModule {}
 
-@Controller({ path: 'samples', version: '1' })
-class OtherSamplesController {
+@Controller({ path: 'dummies', version: '1' })
+class OtherDummiesController {
   @Get()
   list(): object {
     return {};
   }
 }
 
-@Module({ controllers: [OtherSamplesController] })
+@Module({ controllers: [OtherDummiesController] })
 class RouteTwiceModule {}
 
 @Injectable()
 class SameSubscribers {
-  @OnDurableEvent({ name: 'same', types: ['sample.*'] })
+  @OnDurableEvent({ name: 'same', types: ['dummy.*'] })
   async first(): Promise<void> {}
 
-  @OnDurableEvent({ name: 'same', types: ['ticket.*'] })
+  @OnDurableEvent({ name: 'same', types: ['stub.*'] })
   async second(): Promise<void> {}
 }
 
@@ -88,11 +88,11 @@ class MetricTwiceModule {
 
 describe('a name that is taken twice stops the start', () => {
   it.each<[string, Type, string]>([
-    ['an event', EventTwiceModule, 'The event sample.created is defined twice'],
+    ['an event', EventTwiceModule, 'The event dummy.created is defined twice'],
     ['a table', TableTwiceModule, 'The entities OutboxMail and Letter have the same table, mails'],
-    ['a GraphQL type', TypeTwiceModule, 'multiple types named "Sample"'],
+    ['a GraphQL type', TypeTwiceModule, 'multiple types named "Dummy"'],
     ['a query', QueryTwiceModule, 'The GraphQL operation Query.me is defined twice'],
-    ['a route', RouteTwiceModule, "Method 'GET' already declared for route '/v1/samples'"],
+    ['a route', RouteTwiceModule, "Method 'GET' already declared for route '/v1/dummies'"],
     ['a durable subscriber', SubscriberTwiceModule, 'Two subscribers are named same'],
     ['a metric', MetricTwiceModule, 'password_hashing_running has already been registered'],
   ])('%s', async (_, module, sentence) => {

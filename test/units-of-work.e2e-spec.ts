@@ -5,7 +5,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Statement } from '../src/platform/database/statement.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
-import { Ticket } from './support/fixture/tickets.js';
+import { Stub } from './support/fixture/stubs.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { statementsOf } from './support/statements.js';
 import { createStore, STORES } from './support/stores.js';
@@ -33,7 +33,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   afterAll(() => api.stop());
 
   const insertion = (text: string): Statement => ({
-    sql: `INSERT INTO tickets (status, text, created_at) VALUES ('created', :text, :now) RETURNING id`,
+    sql: `INSERT INTO stubs (status, text, created_at) VALUES ('created', :text, :now) RETURNING id`,
     parameters: { text, now: new Date().toISOString() },
   });
   const insert = async (text: string): Promise<number> => {
@@ -42,10 +42,10 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     return row!.id;
   };
   const texts = async (): Promise<string[]> => {
-    const rows = await api.rows.all<{ text: string }>('SELECT text FROM tickets ORDER BY id');
+    const rows = await api.rows.all<{ text: string }>('SELECT text FROM stubs ORDER BY id');
     return rows.map(({ text }) => text);
   };
-  const clear = () => transactions.execute('DELETE FROM tickets');
+  const clear = () => transactions.execute('DELETE FROM stubs');
   const steps = (log: string[] = []) => ({
     first: insertion('begin'),
     check: (rows: readonly unknown[]) => void log.push(`begin ${rows.length}`),
@@ -76,7 +76,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   const nestAfterError = async (manager: EntityManager) => {
     const ignore = () => 'never mind';
     const write = () =>
-      manager.query(`INSERT INTO tickets (status, text, created_at) VALUES ('created', 'a', '2026-01-01')`);
+      manager.query(`INSERT INTO stubs (status, text, created_at) VALUES ('created', 'a', '2026-01-01')`);
     await manager.query('INSERT INTO no_such_table VALUES (1)').catch(ignore);
     await manager.transaction(write).catch(ignore);
     await write().catch(ignore);
@@ -91,7 +91,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
         await sleep(1);
         await Promise.all([insert('a'), transactions.run(() => insert('b')), insert('c')]);
         await transactions.run(async (manager) => {
-          await manager.query(`UPDATE tickets SET text = 'd' WHERE text = 'c'`);
+          await manager.query(`UPDATE stubs SET text = 'd' WHERE text = 'c'`);
           await transactions.run(() => insert('e'));
         });
         return 'value';
@@ -222,7 +222,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
   it('fails even if the work ignores a rejected statement of its manager', async () => {
     const work = async (manager: EntityManager) => {
-      await manager.query(`INSERT INTO tickets (status, text, created_at) VALUES ('', 'a', '2026-01-01')`);
+      await manager.query(`INSERT INTO stubs (status, text, created_at) VALUES ('', 'a', '2026-01-01')`);
       await manager.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind');
     };
 
@@ -242,11 +242,11 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
 
   it('reads its own writes on its only connection', async () => {
-    const tickets = api.app.get(DataSource).getRepository(Ticket);
+    const stubs = api.app.get(DataSource).getRepository(Stub);
     const read = async () => [
       await texts(),
-      (await tickets.find({ order: { id: 'ASC' } })).map(({ text }) => text),
-      await tickets.count(),
+      (await stubs.find({ order: { id: 'ASC' } })).map(({ text }) => text),
+      await stubs.count(),
     ];
 
     const inside = await deferred(async () => {
@@ -303,19 +303,19 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
   it('lets its manager take part in a transaction that is nested in it', async () => {
     const source = api.app.get(DataSource);
-    const ticket = (text: string) => ({ status: 'created' as const, text, createdAt: new Date() });
+    const stub = (text: string) => ({ status: 'created' as const, text, createdAt: new Date() });
 
     await transactions.run(async (outer) => {
-      await source.transaction(async () => outer.save(Ticket, ticket('a')));
+      await source.transaction(async () => outer.save(Stub, stub('a')));
       await outer.transaction((inner) =>
-        inner.transaction(() => outer.transaction(() => outer.insert(Ticket, ticket('b')))),
+        inner.transaction(() => outer.transaction(() => outer.insert(Stub, stub('b')))),
       );
       const rolledBack = source.transaction(async () => {
-        await outer.insert(Ticket, ticket('c'));
+        await outer.insert(Stub, stub('c'));
         throw new Stop();
       });
       await rolledBack.catch(() => 'never mind');
-      await outer.insert(Ticket, ticket('d'));
+      await outer.insert(Stub, stub('d'));
     });
 
     expect(await texts()).toEqual(['a', 'b', 'd']);
@@ -351,7 +351,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
     const late = transactions.run(async () => {
       await insert('b');
-      await elsewhere(async () => manager!.query('DELETE FROM tickets'));
+      await elsewhere(async () => manager!.query('DELETE FROM stubs'));
     });
     await expect(late).rejects.toThrow(/after the end of the unit of work/);
     expect(await texts()).toEqual([]);

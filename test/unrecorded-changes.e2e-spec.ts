@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { startApi, type TestApi } from './support/api.js';
-import { Sample, SampleStatus } from './support/fixture/sample.entity.js';
+import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
@@ -11,7 +11,7 @@ describe.each(STORES)('A change without an event on %s', (store) => {
   let warnings: string[];
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
-    await api.samples.create();
+    await api.dummies.create();
   });
   afterAll(() => api.stop());
   beforeEach(() => {
@@ -19,31 +19,31 @@ describe.each(STORES)('A change without an event on %s', (store) => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((text: string) => void warnings.push(text));
   });
 
-  const samples = () => api.app.get(DataSource).getRepository(Sample);
-  const [text, status, createdAt] = ['New', SampleStatus.open, new Date()];
+  const dummies = () => api.app.get(DataSource).getRepository(Dummy);
+  const [text, status, createdAt] = ['New', DummyStatus.open, new Date()];
   const FIELDS = { text, status, createdAt, updatedAt: createdAt };
 
   it.each<[string, () => Promise<unknown>]>([
-    ['save()', () => samples().save(samples().create(FIELDS))],
-    ['delete()', () => samples().delete({ text })],
+    ['save()', () => dummies().save(dummies().create(FIELDS))],
+    ['delete()', () => dummies().delete({ text })],
     [
       'a query builder',
-      () => samples().createQueryBuilder().update().set({ counter: 1 }).where({ id: 1 }).execute(),
+      () => dummies().createQueryBuilder().update().set({ counter: 1 }).where({ id: 1 }).execute(),
     ],
-    ['a unit of work', () => api.rows.run(() => samples().update({ id: 1 }, { counter: 1 }))],
+    ['a unit of work', () => api.rows.run(() => dummies().update({ id: 1 }, { counter: 1 }))],
   ])('is in the log: %s', async (_, change) => {
     await change();
 
-    expect(warnings).toEqual([expect.stringMatching(/^Rows of samples were changed without an event: call/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^Rows of dummies were changed without an event: call/)]);
   });
 
   it('is not seen in what the API does, nor in what was rolled back', async () => {
-    const { id } = await api.samples.create();
-    await api.patch(`/v1/samples/${id}`, { text: 'Robert' });
-    await api.delete(`/v1/samples/${id}`);
-    await api.post('/v1/tickets', {}, { 'idempotency-key': 'a' });
+    const { id } = await api.dummies.create();
+    await api.patch(`/v1/dummies/${id}`, { text: 'Robert' });
+    await api.delete(`/v1/dummies/${id}`);
+    await api.post('/v1/stubs', {}, { 'idempotency-key': 'a' });
     const failed = api.rows.run(async () => {
-      await samples().update({ id: 1 }, { counter: 1 });
+      await dummies().update({ id: 1 }, { counter: 1 });
       throw new Error('rolled back');
     });
     await expect(failed).rejects.toThrow('rolled back');
@@ -54,9 +54,9 @@ describe.each(STORES)('A change without an event on %s', (store) => {
   it('is not looked for in production', async () => {
     const settings = { NODE_ENV: 'production', JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'open' };
     const production = await startApi(store, settings, [FixtureModule]);
-    const { id } = await production.samples.create();
+    const { id } = await production.dummies.create();
     warnings = [];
-    await production.app.get(DataSource).getRepository(Sample).update({ id }, { counter: 1 });
+    await production.app.get(DataSource).getRepository(Dummy).update({ id }, { counter: 1 });
 
     expect(warnings).toEqual([]);
     await production.stop();

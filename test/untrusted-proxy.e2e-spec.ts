@@ -11,7 +11,7 @@ describe.each(STORES)('X-Forwarded-For of a peer that is not trusted, on %s', (s
   const send = async (settings: Record<string, string>, headers: Record<string, string>) => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const api = await startApi(store, settings, [FixtureModule]);
-    for (let n = 0; n < 3; n++) expect(await api.get('/v1/samples', headers)).toHaveStatus(200);
+    for (let n = 0; n < 3; n++) expect(await api.get('/v1/dummies', headers)).toHaveStatus(200);
     await api.stop();
     return warned.mock.calls.map(([line]) => line).filter(({ msg }) => msg?.includes('TRUST_PROXY'));
   };

@@ -40,7 +40,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     receiver.respondAt(webhook.path, 500);
     let now = Date.now();
     own.stopClock(now);
-    await own.samples.create();
+    await own.dummies.create();
     const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
     for (const [n, delay] of delays.entries()) {
       await receiver.at(webhook.path, n + 1);
@@ -77,7 +77,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     const attempt = async (day: number, status: number) => {
       own.moveClock(day * DAY);
       receiver.respondAt(webhook.path, status);
-      await own.samples.create();
+      await own.dummies.create();
       await ownWebhooks.untilNewest(webhook, `of day ${day} is attempted`, (newest) => {
         const isOfDay = Date.parse(newest.created_at) > Date.now() + (day - 0.01) * DAY;
         return isOfDay && newest.response_status === status;
@@ -104,7 +104,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
   it('deactivate the webhook after a 410', async () => {
     const webhook = await webhooks.create();
     receiver.behaviour = respond(410);
-    await api.samples.create();
+    await api.dummies.create();
 
     expect(await webhooks.untilStatus(webhook, 'failed', 1)).toMatchObject({
       response_status: 410,
@@ -116,7 +116,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
   it('do not follow redirects', async () => {
     const webhook = await webhooks.create();
     receiver.behaviour = respond(307, { location: `${receiver.url}/elsewhere` });
-    await api.samples.create();
+    await api.dummies.create();
     const delivery = await webhooks.untilNewest(
       webhook,
       'got 307',
@@ -160,7 +160,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
       };
       send();
     };
-    await api.samples.create();
+    await api.dummies.create();
     const delivery = await webhooks.untilStatus(webhook, 'delivered', 1);
     await until('the response is cut off', () => isCut);
     expect(delivery).toMatchObject({ response_status: 299, error: null });
@@ -173,10 +173,10 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
       response.once('close', () => ended.push(path));
       if (path !== silent.path) response.writeHead(200).flushHeaders();
     };
-    await api.samples.create();
+    await api.dummies.create();
     await receiver.at(silent.path, 1);
     const stalled = await webhooks.create();
-    await api.samples.create();
+    await api.dummies.create();
 
     await until('an attempt has ended', () => ended.length > 0);
     expect(ended).toEqual([stalled.path]);
@@ -186,7 +186,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
 
   it('to a receiver that cannot be reached name no address that its host has', async () => {
     const webhook = await webhooks.create({ url: `http://localhost:${await freePort()}/` });
-    await api.samples.create();
+    await api.dummies.create();
 
     const { error } = await webhooks.untilError(webhook);
     expect(error).toBe('The receiver cannot be reached (ECONNREFUSED)');
@@ -196,13 +196,13 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     const hanging: TestWebhook[] = [];
     const responding: TestWebhook[] = [];
     for (let n = 0; n < 20; n++) {
-      hanging.push(await webhooks.create({ types: ['sample.updated'], url: `${receiver.url}/hanging` }));
-      responding.push(await webhooks.create({ types: ['sample.updated'] }));
+      hanging.push(await webhooks.create({ types: ['dummy.updated'], url: `${receiver.url}/hanging` }));
+      responding.push(await webhooks.create({ types: ['dummy.updated'] }));
     }
     const open = receiver.hold('/hanging');
-    const { id } = await api.samples.create();
+    const { id } = await api.dummies.create();
     for (let n = 0; n < 20; n++) {
-      const changed = await patiently(() => api.patch(`/v1/samples/${id}`, { counter: n }));
+      const changed = await patiently(() => api.patch(`/v1/dummies/${id}`, { counter: n }));
       expect(changed).toHaveStatus(200);
     }
 
@@ -215,11 +215,11 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     const failing = await webhooks.create();
     const other = await webhooks.create();
     receiver.respondAt(failing.path, 500);
-    await api.samples.create();
+    await api.dummies.create();
     await until('the first attempt has failed', async () => (await webhooks.failingSince(failing)) !== null);
     const waiting = receiver.hold(failing.path);
 
-    for (let n = 0; n < 6; n++) await api.samples.create();
+    for (let n = 0; n < 6; n++) await api.dummies.create();
     // Each time that one of these was claimed, an attempt of the failing webhook could have been, too.
     await receiver.at(other.path, 7);
     expect(waiting).toHaveLength(1);
@@ -238,7 +238,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     own.stopClock(now);
     // An attempt without a result, as a killed process leaves it.
     const lost = receiver.hold(webhook.path);
-    await own.samples.create();
+    await own.dummies.create();
     await receiver.at(webhook.path, 1);
 
     receiver.respondAt(webhook.path, 500);
@@ -261,7 +261,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     let now = Date.now();
     own.stopClock(now);
     const lost = receiver.hold(webhook.path);
-    await own.samples.create();
+    await own.dummies.create();
     for (const [n, lease] of [30 * SECOND, MINUTE, 5 * MINUTE].entries()) {
       await receiver.at(webhook.path, n + 1);
       const [delivery] = await ownWebhooks.deliveries(webhook);
@@ -271,7 +271,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     }
     await receiver.at(webhook.path, 4);
     receiver.behaviour = respond(204);
-    await own.samples.create();
+    await own.dummies.create();
     await ownWebhooks.untilStatus(webhook, 'delivered', 1);
     for (const response of lost) response.end();
     await own.stop();
@@ -280,7 +280,7 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
   it('have 10 seconds each', async () => {
     const webhook = await webhooks.create();
     receiver.hold(webhook.path);
-    await api.samples.create();
+    await api.dummies.create();
 
     expect(await webhooks.untilError(webhook)).toMatchObject({
       status: 'pending',
@@ -313,7 +313,7 @@ describe.each(STORES)('Attempts with WEBHOOKS_ALLOW_PRIVATE=off on %s', (store) 
       'an address in another notation': `http://0x7f.1:${port}/notation`,
     };
     const created = await Promise.all(Object.values(urls).map((url) => webhooks.create({ url })));
-    await api.samples.create();
+    await api.dummies.create();
 
     for (const [n, name] of Object.keys(urls).entries()) {
       const { response_status, error } = await webhooks.untilError(created[n]!);

@@ -56,13 +56,13 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
 
   it('are verified by the official library', async () => {
     const webhook = await webhooks.create({ types: ['*'] });
-    const sample = await api.samples.create({ text: 'Ünï 😀' });
+    const dummy = await api.dummies.create({ text: 'Ünï 😀' });
     const [delivered] = await receiver.at(webhook.path, 1);
 
     const verified = new Webhook(webhook.secret).verify(delivered!.body, delivered!.headers as any);
-    const event = (await api.get('/v1/events?types=sample.created&limit=100')).body.data.at(-1);
+    const event = (await api.get('/v1/events?types=dummy.created&limit=100')).body.data.at(-1);
     expect(verified).toEqual(event);
-    expect(event.data).toEqual(sample);
+    expect(event.data).toEqual(dummy);
     expect(delivered!.headers).toMatchObject({
       'webhook-id': event.id,
       'content-type': 'application/json; charset=utf-8',
@@ -70,7 +70,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     expect(await webhooks.untilStatus(webhook, 'delivered', 1)).toEqual({
       id: expect.any(Number),
       event_id: event.id,
-      type: 'sample.created',
+      type: 'dummy.created',
       status: 'delivered',
       attempts: 1,
       next_attempt_at: null,
@@ -81,12 +81,12 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
   });
 
   it('have the selected types only, and no event from before the creation or while the webhook was inactive', async () => {
-    const [first, second] = [await api.samples.create(), await api.samples.create()];
-    const change = ({ id }: { id: number }) => api.patch(`/v1/samples/${id}`, { counter: 1 });
+    const [first, second] = [await api.dummies.create(), await api.dummies.create()];
+    const change = ({ id }: { id: number }) => api.patch(`/v1/dummies/${id}`, { counter: 1 });
     await change(second);
-    const webhook = await webhooks.create({ types: ['sample.updated'] });
+    const webhook = await webhooks.create({ types: ['dummy.updated'] });
     const ofAll = await webhooks.create({ types: ['*'] });
-    await api.samples.create();
+    await api.dummies.create();
     await change(first);
     await receiver.at(webhook.path, 1);
     await webhooks.change(webhook, { active: false });
@@ -96,18 +96,18 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
 
     const delivered = await receiver.at(webhook.path, 2);
     expect(delivered.map(({ body }) => JSON.parse(body).subject)).toEqual([
-      `/v1/samples/${first.id}`,
-      `/v1/samples/${second.id}`,
+      `/v1/dummies/${first.id}`,
+      `/v1/dummies/${second.id}`,
     ]);
-    await api.delete(`/v1/samples/${first.id}`);
+    await api.delete(`/v1/dummies/${first.id}`);
     const types = (await receiver.at(ofAll.path, 5)).map(({ body }) => JSON.parse(body).type as string);
-    expect(new Set(types)).toEqual(new Set(['sample.created', 'sample.updated', 'sample.deleted']));
+    expect(new Set(types)).toEqual(new Set(['dummy.created', 'dummy.updated', 'dummy.deleted']));
   });
 
   it('keep the result of a redelivery, not that of an earlier attempt that ends later', async () => {
     const webhook = await webhooks.create();
     const late = receiver.hold(webhook.path);
-    await api.samples.create();
+    await api.dummies.create();
     await receiver.at(webhook.path, 1);
     receiver.behaviour = respond(204);
     const [{ id }] = await webhooks.deliveries(webhook);
@@ -129,10 +129,10 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     async (status) => {
       const webhook = await webhooks.create();
       const late = receiver.hold(webhook.path);
-      await api.samples.create();
+      await api.dummies.create();
       await receiver.at(webhook.path, 1);
       const path = `${webhook.path}-new`;
-      const changes = { url: receiver.url + path, types: ['sample.created'] };
+      const changes = { url: receiver.url + path, types: ['dummy.created'] };
       expect(await webhooks.change(webhook, changes)).toHaveStatus(200);
 
       await settled(() => late[0]!.writeHead(status).end());
@@ -162,7 +162,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
       for (const change of changes) await webhooks.change(webhook, change);
       return claimed;
     });
-    await api.samples.create();
+    await api.dummies.create();
 
     await until('the attempt is over', () => hasResolved(bodies));
     expect(receiver.delivered.filter(({ path }) => path === webhook.path)).toEqual([]);
@@ -188,9 +188,9 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     const webhook = await webhooks.create();
     await during(pathOf(webhook), { active: true }, async () => {
       expect(await webhooks.change(webhook, { active: false })).toHaveStatus(200);
-      await api.samples.create({ text: 'While it is inactive' });
+      await api.dummies.create({ text: 'While it is inactive' });
     });
-    await api.samples.create({ text: 'Afterwards' });
+    await api.dummies.create({ text: 'Afterwards' });
     await webhooks.untilStatus(webhook, 'delivered', 1);
 
     const texts = (await receiver.at(webhook.path, 1)).map(({ body }) => JSON.parse(body).data.text);
@@ -204,7 +204,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     const late = receiver.hold(path);
     await during(pathOf(webhook), { url }, async () => {
       expect(await webhooks.change(webhook, { url: receiver.url + path })).toHaveStatus(200);
-      await api.samples.create();
+      await api.dummies.create();
       await receiver.at(path, 1);
     });
     await settled(() => late[0]!.writeHead(410).end());
@@ -217,11 +217,11 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     const ownWebhooks = await Webhooks.of(own, receiver);
     const webhook = await ownWebhooks.create();
     for (const active of [false, true]) {
-      await own.samples.create();
+      await own.dummies.create();
       const { data } = (await ownWebhooks.change(webhook, { active })).body;
       expect(data).toMatchObject({ active });
     }
-    const { id } = await own.samples.create();
+    const { id } = await own.dummies.create();
     await until('the last event has arrived', () =>
       receiver.delivered.some(({ path, body }) => path === webhook.path && JSON.parse(body).data.id === id),
     );
@@ -236,7 +236,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     receiver.behaviour = respond(500);
     const start = Date.now();
     own.stopClock(start);
-    const sample = await own.samples.create();
+    const dummy = await own.dummies.create();
     await ownWebhooks.untilNewest(webhook, 'has failed once', (newest) => newest.response_status === 500);
     own.stopClock(start + 26 * HOUR);
     // Until the result is recorded, the next attempt would come when the lease of this one ends, after half a minute.
@@ -253,7 +253,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
     await ownWebhooks.untilStatus(webhook, 'delivered', 3);
 
     const [first, second, third] = await receiver.at(webhook.path, 3);
-    expect(JSON.parse(third!.body).data).toEqual(sample);
+    expect(JSON.parse(third!.body).data).toEqual(dummy);
     expect([second!.body, third!.body]).toEqual([first!.body, first!.body]);
 
     // The purge deletes the copy after its delivery is gone.
@@ -272,7 +272,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
       return own.app.get(Purger, { strict: false }).purge();
     };
     const webhook = await ownWebhooks.create();
-    await own.samples.create();
+    await own.dummies.create();
     const { id } = await ownWebhooks.untilStatus(webhook, 'delivered', 1);
 
     own.moveClock(7 * DAY - 60 * SECOND);
@@ -288,7 +288,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
 
   it('fail immediately for an event that has expired, which does not count as a failure of the receiver', async () => {
     const webhook = await webhooks.create();
-    await api.samples.create();
+    await api.dummies.create();
     const { id, event_id } = await webhooks.untilStatus(webhook, 'delivered', 1);
     const position = Number(event_id.split('-')[1]);
     await api.rows.execute('DELETE FROM events WHERE position = :position', { position });
@@ -309,10 +309,10 @@ describe('Deliveries of two replicas', () => {
     const second = await startApi('PostgreSQL', {}, [FixtureModule]);
     const first = await second.replica();
     const { path } = await (await Webhooks.of(first, receiver)).create();
-    await Promise.all(Array.from({ length: 60 }, (_, n) => [first, second][n % 2]!.samples.create()));
+    await Promise.all(Array.from({ length: 60 }, (_, n) => [first, second][n % 2]!.dummies.create()));
     await receiver.at(path, 60);
     await first.stop();
-    await Promise.all(Array.from({ length: 20 }, () => second.samples.create()));
+    await Promise.all(Array.from({ length: 20 }, () => second.dummies.create()));
     const delivered = await receiver.at(path, 80);
 
     const ids = delivered.map(({ headers }) => headers['webhook-id']);
@@ -335,7 +335,7 @@ describe('On PostgreSQL', () => {
     const { rows } = await change.query<{ id: number }>(
       `INSERT INTO webhook_deliveries
          (webhook_id, event_id, type, status, attempts, next_attempt_at, created_at, expires_at)
-       VALUES ($1, 'e', 'sample.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
+       VALUES ($1, 'e', 'dummy.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
        RETURNING id::int AS id`,
       [webhook.id],
     );

@@ -69,7 +69,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const login = bearer((await api.accounts.login('staff@example.com')).access);
     const body = {
       url: `${receiver.url}/x?y=z`,
-      types: ['sample.created', 'sample.deleted', 'sample.created'],
+      types: ['dummy.created', 'dummy.deleted', 'dummy.created'],
     };
     const reply = await api.post('/v1/webhooks', body, login);
     expect(reply).toHaveStatus(201);
@@ -78,7 +78,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(shown).toEqual({
       id: expect.any(Number),
       url: body.url,
-      types: ['sample.created', 'sample.deleted'],
+      types: ['dummy.created', 'dummy.deleted'],
       description: '',
       active: true,
       created_at: expect.laterThan('2026-01-01T00:00:00.000Z'),
@@ -112,8 +112,8 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['a long url', { url: `https://example.com/${'x'.repeat(2030)}` }, ['url']],
     ['a url that is not text', { url: 5 }, ['url']],
     ['no types', { types: [] }, ['types']],
-    ['an unknown type', { types: ['sample.exploded'] }, ['types']],
-    ['* and others', { types: ['*', 'sample.created'] }, ['types']],
+    ['an unknown type', { types: ['dummy.exploded'] }, ['types']],
+    ['* and others', { types: ['*', 'dummy.created'] }, ['types']],
     ['types that are not a list', { types: '*' }, ['types']],
     ['types that are not text', { types: [null] }, ['types']],
     ['two mistakes', { url: 'x', types: ['x'] }, ['url', 'types']],
@@ -137,7 +137,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(await post({ url: '/x', types: [] })).toEqual({ url, types });
     expect(await post({ types: ['nope'] })).toEqual({
       url: 'url must be a string',
-      types: expect.stringMatching(/^types must be \*, or some of .*sample\.created, /),
+      types: expect.stringMatching(/^types must be \*, or some of .*dummy\.created, /),
     });
     expect(await post({ url: '/x', types: [5], description: 5 })).toEqual({
       url,
@@ -163,7 +163,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('send a test event, and send it again with the same id', async () => {
-    const webhook = await webhooks.create({ types: ['sample.deleted'] });
+    const webhook = await webhooks.create({ types: ['dummy.deleted'] });
     expect(await webhooks.sendTest(webhook)).toHaveStatus(202);
     const [test] = await receiver.at(webhook.path, 1);
     expect(JSON.parse(test!.body)).toMatchObject({ type: 'webhook.test', subject: pathOf(webhook) });
@@ -181,7 +181,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('list their deliveries by status, by cursor', async () => {
-    const webhook = await webhooks.create({ types: ['sample.deleted'] });
+    const webhook = await webhooks.create({ types: ['dummy.deleted'] });
     for (let n = 0; n < 3; n++) {
       await webhooks.sendTest(webhook);
       await webhooks.untilStatus(webhook, 'delivered', 1);
@@ -206,7 +206,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   it('sign with each secret for a day after a rotation, at most ten times a day', async () => {
     // The secrets of another webhook stay its own.
     await webhooks.create();
-    const webhook = await webhooks.create({ types: ['sample.deleted'] });
+    const webhook = await webhooks.create({ types: ['dummy.deleted'] });
     const secrets = [webhook.secret];
     const rotate = async () => {
       const rotated = await webhooks.rotateSecret(webhook);
@@ -240,7 +240,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 
   it('get different secrets from two concurrent rotations, and sign with both', async () => {
-    const webhook = await webhooks.create({ types: ['sample.deleted'] });
+    const webhook = await webhooks.create({ types: ['dummy.deleted'] });
     const rotate = () => webhooks.rotateSecret(webhook);
     for (let round = 1; round <= 5; round++) {
       const secrets = (await Promise.all([rotate(), rotate()])).map(({ body }) => body.data.secret);

@@ -4,12 +4,12 @@ import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
-  /** Creates, changes and deletes a sample. @returns the responses */
+  /** Creates, changes and deletes a dummy. @returns the responses */
   async function write(api: TestApi, headers: Record<string, string>) {
-    const created = await api.post('/v1/samples', { text: 'T' }, headers);
+    const created = await api.post('/v1/dummies', { text: 'T' }, headers);
     const id = created.body.data?.id ?? 1;
-    const changed = await api.patch(`/v1/samples/${id}`, { text: 'U' }, headers);
-    return [created, changed, await api.delete(`/v1/samples/${id}`, headers)];
+    const changed = await api.patch(`/v1/dummies/${id}`, { text: 'U' }, headers);
+    return [created, changed, await api.delete(`/v1/dummies/${id}`, headers)];
   }
 
   it('=authenticated allows every account to write, and requires a valid token', async () => {
@@ -20,7 +20,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     for (const reply of await write(api, bearer('garbage'))) expect(reply).toBeError('TOKEN_NOT_VALID');
     await api.accounts.admin().setActive('user@example.com', false);
     for (const reply of await write(api, user)) expect(reply).toBeError('TOKEN_NOT_VALID');
-    expect(await api.samples.count()).toBe(0);
+    expect(await api.dummies.count()).toBe(0);
     await api.stop();
   });
 
@@ -31,8 +31,8 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
 
     expect((await write(api, staff)).map(({ status }) => status)).toEqual([201, 200, 204]);
     for (const reply of await write(api, user)) expect(reply).toBeError('FORBIDDEN');
-    expect(await api.get('/v1/samples', bearer('garbage'))).toHaveStatus(200);
-    expect(await api.samples.count()).toBe(0);
+    expect(await api.get('/v1/dummies', bearer('garbage'))).toHaveStatus(200);
+    expect(await api.dummies.count()).toBe(0);
     await api.stop();
   });
 
@@ -41,13 +41,13 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     async (mode) => {
       const api = await startApi(store, { WRITE_ACCESS: mode }, [FixtureModule]);
 
-      expect(await api.post('/v1/samples', { text: 'T' })).toBeError('UNAUTHENTICATED');
-      expect(await api.post('/v1/samples', '{broken')).toBeError('UNAUTHENTICATED');
-      expect(await api.patch('/v1/samples/abc', {})).toBeError('UNAUTHENTICATED');
-      expect(await api.delete('/v1/samples/1')).toBeError('UNAUTHENTICATED');
-      expect(await api.get('/v1/samples')).toHaveStatus(200);
-      expect(await api.send({ method: 'HEAD', url: '/v1/samples' })).toHaveStatus(200);
-      expect(await api.samples.count()).toBe(0);
+      expect(await api.post('/v1/dummies', { text: 'T' })).toBeError('UNAUTHENTICATED');
+      expect(await api.post('/v1/dummies', '{broken')).toBeError('UNAUTHENTICATED');
+      expect(await api.patch('/v1/dummies/abc', {})).toBeError('UNAUTHENTICATED');
+      expect(await api.delete('/v1/dummies/1')).toBeError('UNAUTHENTICATED');
+      expect(await api.get('/v1/dummies')).toHaveStatus(200);
+      expect(await api.send({ method: 'HEAD', url: '/v1/dummies' })).toHaveStatus(200);
+      expect(await api.dummies.count()).toBe(0);
       await api.stop();
     },
   );
@@ -56,7 +56,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     const api = await startApi(store, {}, [FixtureModule]);
 
     for (const authorization of ['Bearer garbage', 'Basic x', 'Bearer']) {
-      const reply = await api.post('/v1/samples', { text: 'T' }, { authorization });
+      const reply = await api.post('/v1/dummies', { text: 'T' }, { authorization });
       expect(reply).toHaveStatus(201);
     }
     await api.stop();

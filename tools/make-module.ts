@@ -16,7 +16,7 @@ import { createdBy } from './remove/tables.ts';
 
 /** Names with another meaning, here, in the tests of the platform, or in the languages of a module. */
 const RESERVED =
-  /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|samples?|string|tickets?|true|void)$/;
+  /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|dummy|dummies|string|stubs?|true|void)$/;
 
 const USAGE = `Usage: npm run make:module -- <names> [fields] [options]
 

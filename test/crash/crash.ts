@@ -1,7 +1,7 @@
 /**
  * Kills the service with SIGKILL under write load, repeatedly, and then checks its data: every acknowledged write is
  * stored, and nothing that was not requested; every refresh token is either still valid or has exactly one successor;
- * every ticket that is sent again with its key exists once; every registered account gets its mail; every change has
+ * every stub that is sent again with its key exists once; every registered account gets its mail; every change has
  * its event, and every event is delivered.
  *
  *     npm run test:crash [-- --rounds 10]
@@ -24,7 +24,7 @@ const WRITERS = 16;
 const TIMEOUT = 20_000;
 
 /**
- * The possible states of a sample after a crash: the last acknowledged text or that of the request in flight, or
+ * The possible states of a dummy after a crash: the last acknowledged text or that of the request in flight, or
  * `deleted`.
  */
 interface Expectation {
@@ -52,7 +52,7 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
   const mails = await Mails.start();
   const settings = { ...environment, ...mails.settings, LOG_LEVEL: 'info' };
-  const samples = new Map<number, Expectation>();
+  const dummies = new Map<number, Expectation>();
   let service = await Service.withFixture(settings);
   const rotations = new Rotations(environment);
   await rotations.start(service);
@@ -61,14 +61,14 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
   const webhooks = await Webhooks.start(service, environment);
 
   for (let round = 1; round <= rounds; round++) {
-    const before = samples.size;
-    const load = { service, samples, killed: false };
+    const before = dummies.size;
+    const load = { service, dummies, killed: false };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
     writers.push(rotations.run(load), keyedWrites.run(load), mails.run(load));
     await sleep(300 + Math.random() * 700);
     // On a slow disk, there may be no acknowledged write of some kind yet.
     const isEnough = () =>
-      samples.size - before >= WRITERS &&
+      dummies.size - before >= WRITERS &&
       rotations.acknowledged > 0 &&
       keyedWrites.acknowledged > 0 &&
       mails.acknowledged > 0;
@@ -77,12 +77,12 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     await service.end('SIGKILL');
     await Promise.all(writers);
     const sentBefore = mails.arrived;
-    const written = samples.size - before;
-    if (written < WRITERS) throw new Error(`Only ${written} samples were acknowledged`);
+    const written = dummies.size - before;
+    if (written < WRITERS) throw new Error(`Only ${written} dummies were acknowledged`);
 
     service = await Service.withFixture(settings);
-    await verify(service, samples);
-    await events.verify(service, samples);
+    await verify(service, dummies);
+    await events.verify(service, dummies);
     await webhooks.verify(events.ids);
     const rotated = await rotations.verify(service);
     if (rotated === 0) throw new Error('No refresh was acknowledged');
@@ -91,7 +91,7 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const registered = await mails.verify(sentBefore);
     if (registered.acknowledged === 0) throw new Error('No registration was acknowledged');
     console.log(
-      `${store}: round ${round} of ${rounds}, ${written} samples written, all stored; ${rotated} tokens rotated, each has one successor; ${acknowledged} writes with a key acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
+      `${store}: round ${round} of ${rounds}, ${written} dummies written, all stored; ${rotated} tokens rotated, each has one successor; ${acknowledged} writes with a key acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
     );
   }
   await service.end();
@@ -100,61 +100,61 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
   await testStore.remove();
 }
 
-interface SampleLoad extends Load {
-  readonly samples: Map<number, Expectation>;
+interface DummyLoad extends Load {
+  readonly dummies: Map<number, Expectation>;
 }
 
-/** Creates, changes and deletes its own samples, one request at a time, until the service is killed. */
-async function write(load: SampleLoad, writer: string): Promise<void> {
-  const { samples } = load;
+/** Creates, changes and deletes its own dummies, one request at a time, until the service is killed. */
+async function write(load: DummyLoad, writer: string): Promise<void> {
+  const { dummies } = load;
   for (let n = 0; ; n++) {
     const text = `${writer}.${n}`;
-    const created = await send(load, 201, '/v1/samples', {
+    const created = await send(load, 201, '/v1/dummies', {
       method: 'POST',
       headers: JSON_TYPE,
       body: JSON.stringify({ text }),
     });
     if (created === 'killed') return;
     const { id } = JSON.parse(created).data;
-    if (samples.has(id)) throw new Error(`The id ${id} was assigned twice`);
-    const sample: Expectation = { acknowledged: text };
-    samples.set(id, sample);
+    if (dummies.has(id)) throw new Error(`The id ${id} was assigned twice`);
+    const dummy: Expectation = { acknowledged: text };
+    dummies.set(id, dummy);
 
     for (const change of n % 4 === 3 ? [`${text} changed`, 'deleted'] : [`${text} changed`]) {
-      sample.inFlight = change;
+      dummy.inFlight = change;
       const received =
         change === 'deleted'
-          ? await send(load, 204, `/v1/samples/${id}`, { method: 'DELETE' })
-          : await send(load, 200, `/v1/samples/${id}`, {
+          ? await send(load, 204, `/v1/dummies/${id}`, { method: 'DELETE' })
+          : await send(load, 200, `/v1/dummies/${id}`, {
               method: 'PATCH',
               headers: JSON_TYPE,
               body: JSON.stringify({ text: change }),
             });
       if (received === 'killed') return;
-      sample.acknowledged = change;
-      sample.inFlight = undefined;
+      dummy.acknowledged = change;
+      dummy.inFlight = undefined;
     }
   }
 }
 
-async function verify(service: Service, samples: Map<number, Expectation>): Promise<void> {
+async function verify(service: Service, dummies: Map<number, Expectation>): Promise<void> {
   let stored = 0;
-  for (const [id, sample] of samples) {
-    const reply = await service.fetch(`/v1/samples/${id}`);
+  for (const [id, dummy] of dummies) {
+    const reply = await service.fetch(`/v1/dummies/${id}`);
     const found =
       reply.status === 404 ? 'deleted' : ((await reply.json()) as { data: { text: string } }).data.text;
-    if (found !== sample.acknowledged && found !== sample.inFlight) {
-      throw new Error(`Sample ${id} is ${found}, but ${JSON.stringify(sample)} was expected`);
+    if (found !== dummy.acknowledged && found !== dummy.inFlight) {
+      throw new Error(`Dummy ${id} is ${found}, but ${JSON.stringify(dummy)} was expected`);
     }
-    sample.acknowledged = found;
-    sample.inFlight = undefined;
+    dummy.acknowledged = found;
+    dummy.inFlight = undefined;
     if (found !== 'deleted') stored++;
   }
 
   // A create in flight may have been stored: at most one for each writer and round.
-  const list = (await (await service.fetch('/v1/samples')).json()) as { meta: { total: number } };
+  const list = (await (await service.fetch('/v1/dummies')).json()) as { meta: { total: number } };
   const unacknowledged = list.meta.total - stored;
   if (unacknowledged < 0 || unacknowledged > WRITERS * rounds) {
-    throw new Error(`The list counts ${list.meta.total} samples, ${stored} were expected`);
+    throw new Error(`The list counts ${list.meta.total} dummies, ${stored} were expected`);
   }
 }

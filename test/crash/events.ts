@@ -1,7 +1,7 @@
 import type { Service } from '../support/service.ts';
 
-/** The state of a sample: its text, or `deleted`. */
-type Samples = ReadonlyMap<number, { readonly acknowledged: string }>;
+/** The state of a dummy: its text, or `deleted`. */
+type Dummies = ReadonlyMap<number, { readonly acknowledged: string }>;
 
 interface Event {
   readonly id: string;
@@ -10,7 +10,7 @@ interface Event {
   readonly data: { readonly text?: string };
 }
 
-/** Compares the event log with the samples after each crash: each change has one event. */
+/** Compares the event log with the dummies after each crash: each change has one event. */
 export class Events {
   private readonly created = new Set<string>();
   private readonly states = new Map<string, string>();
@@ -18,7 +18,7 @@ export class Events {
   private cursor = '';
 
   /** @throws Error when one is missing or repeated */
-  async verify(service: Service, samples: Samples): Promise<void> {
+  async verify(service: Service, dummies: Dummies): Promise<void> {
     const before = this.ids.size;
     for (let isMore = true; isMore;) {
       const reply = await service.fetch(`/v1/events?limit=100&cursor=${this.cursor}`);
@@ -27,10 +27,10 @@ export class Events {
       this.cursor = page.next_cursor ?? this.cursor;
       isMore = page.has_next;
     }
-    for (const [id, { acknowledged }] of samples) {
-      const state = this.states.get(`/v1/samples/${id}`);
+    for (const [id, { acknowledged }] of dummies) {
+      const state = this.states.get(`/v1/dummies/${id}`);
       if (state !== acknowledged)
-        throw new Error(`Sample ${id} is ${acknowledged}, and its last event has ${state}`);
+        throw new Error(`Dummy ${id} is ${acknowledged}, and its last event has ${state}`);
     }
     console.log(`${this.ids.size - before} events, one for each change`);
   }
@@ -38,12 +38,12 @@ export class Events {
   private record({ id, type, subject, data }: Event): void {
     if (this.ids.has(id)) throw new Error(`The event ${id} is listed twice`);
     this.ids.add(id);
-    if (!subject.startsWith('/v1/samples/')) return;
-    if (type === 'sample.created' && this.created.has(subject))
+    if (!subject.startsWith('/v1/dummies/')) return;
+    if (type === 'dummy.created' && this.created.has(subject))
       throw new Error(`${subject} was created twice`);
-    if (type !== 'sample.created' && !this.created.has(subject))
+    if (type !== 'dummy.created' && !this.created.has(subject))
       throw new Error(`${subject} was never created`);
     this.created.add(subject);
-    this.states.set(subject, type === 'sample.deleted' ? 'deleted' : data.text!);
+    this.states.set(subject, type === 'dummy.deleted' ? 'deleted' : data.text!);
   }
 }

@@ -21,7 +21,7 @@ import { createFastifyAdapter } from '../../src/platform/http/edge/fastify-adapt
 import { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { bearer, TestApi } from '../support/api.js';
-import { SamplesService } from '../support/fixture/samples.service.js';
+import { DummiesService } from '../support/fixture/dummies.service.js';
 import { FixtureModule } from '../support/fixture.module.js';
 import { createStore, STORES, type TestStore } from '../support/stores.js';
 
@@ -113,7 +113,7 @@ describe.each(STORES)('the application on %s', (store) => {
     );
     const api = apiOf(await initApp(app));
 
-    const { body } = await api.post('/v1/samples', { text: 'A' });
+    const { body } = await api.post('/v1/dummies', { text: 'A' });
     expect(body.data.created_at).toBe('2030-01-01T00:00:00.000Z');
     await api.stop();
   });
@@ -219,7 +219,7 @@ describe.each(STORES)('the application on %s', (store) => {
       logger: false,
       abortOnError: false,
     });
-    const { text } = await context.get(SamplesService, { strict: false }).create({ text: 'Created' });
+    const { text } = await context.get(DummiesService, { strict: false }).create({ text: 'Created' });
     expect(text).toBe('Created');
     expect(await context.get(AccountsService, { strict: false }).findOne(1)).toBeDefined();
     await context.close();

@@ -26,7 +26,7 @@ import { Column, DataSource, Entity, PrimaryColumn, type Repository } from 'type
 import { Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Id } from '../../src/platform/http/validation/id.js';
 import { startApi, type TestApi } from '../support/api.js';
-import { SamplesService } from '../support/fixture/samples.service.js';
+import { DummiesService } from '../support/fixture/dummies.service.js';
 import { FixtureModule } from '../support/fixture.module.js';
 import { STORES } from '../support/stores.js';
 import { startWithTables } from './typeorm/start-with-tables.js';
@@ -113,8 +113,8 @@ class CreateDogDto {
 }
 
 class DogsController {
-  @Inject(SamplesService)
-  private readonly samples!: SamplesService;
+  @Inject(DummiesService)
+  private readonly dummies!: DummiesService;
 
   @Get('own')
   own(): object {
@@ -130,7 +130,7 @@ class DogsController {
   @Get(':id')
   @Public()
   read(@Id() id: number): Promise<object> {
-    return this.samples.findOne(id);
+    return this.dummies.findOne(id);
   }
 
   @Post(':name')
@@ -177,7 +177,7 @@ describe.each(STORES)('exception filters as in the Nest documentation, on %s', (
     expect(seen.map(({ status, body }) => [status, body])).toEqual([
       [401, caught(401, '/v1/dogs/own', 'UNAUTHENTICATED', 'Authentication is required')],
       [403, caught(403, '/v1/dogs/staff', 'FORBIDDEN', 'A staff account is required')],
-      [404, caught(404, '/v1/dogs/999', 'NOT_FOUND', 'Sample not found')],
+      [404, caught(404, '/v1/dogs/999', 'NOT_FOUND', 'Dummy not found')],
       [400, caught(400, '/v1/dogs/x', 'INVALID_ID', 'The id must be a 64-bit decimal integer')],
       [
         422,

@@ -340,12 +340,12 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
   });
 
   it('accepts a signed request for writes that require an account', async () => {
-    const sample = { text: 'By signature' };
-    const count = async () => (await api.get('/v1/samples')).body.meta.total;
+    const dummy = { text: 'By signature' };
+    const count = async () => (await api.get('/v1/dummies')).body.meta.total;
     const before = await count();
 
-    expect(await api.post('/v1/samples', sample, signed('POST', '/v1/samples'))).toHaveStatus(201);
-    expect(await api.post('/v1/samples', sample, signed('GET', '/v1/samples'))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/v1/dummies', dummy, signed('POST', '/v1/dummies'))).toHaveStatus(201);
+    expect(await api.post('/v1/dummies', dummy, signed('GET', '/v1/dummies'))).toBeError('TOKEN_NOT_VALID');
     expect(await count()).toBe(before + 1);
   });
 
@@ -357,7 +357,7 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
     expect(await api.get('/v1/partner', bearer(ada.access))).toBeError('UNAUTHENTICATED');
     const checked = partnerTokensChecked;
     expect(await api.get('/v1/profile/global', headers)).toBeError('TOKEN_NOT_VALID');
-    expect(await api.post('/v1/samples', {}, headers)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/v1/dummies', {}, headers)).toBeError('TOKEN_NOT_VALID');
     expect(partnerTokensChecked).toBe(checked);
   });
 

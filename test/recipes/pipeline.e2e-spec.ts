@@ -154,7 +154,7 @@ class PipelineController {
   }
 
   @Get('redirected')
-  @Redirect('/v1/samples', 301)
+  @Redirect('/v1/dummies', 301)
   redirected(): void {}
 
   @Get('file')
@@ -280,7 +280,7 @@ describe.each(STORES)('the request pipeline as in the Nest documentation, on %s'
   });
 
   it('supports redirects, files, own responses and observables', async () => {
-    expect((await api.get('/v1/pipeline/redirected')).headers['location']).toBe('/v1/samples');
+    expect((await api.get('/v1/pipeline/redirected')).headers['location']).toBe('/v1/dummies');
     const file = await api.get('/v1/pipeline/file');
     expect([file.text, file.headers['content-type']]).toEqual(['a,b\n', 'text/csv']);
     const own = await api.get('/v1/pipeline/own-response');
@@ -347,27 +347,27 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
       const body = '{"item":"Book","price":9.90,"n":12345678901234567890}';
       const json = { 'content-type': 'application/json' };
       const sent = [
-        await api.post('/v1/samples', { text: 'A' }),
-        await api.post('/v1/samples', { text: 'B' }, { 'idempotency-key': 'one' }),
-        await api.post('/v1/samples', { text: 'B' }, { 'idempotency-key': 'one' }),
-        await api.post('/v1/samples', { text: '' }),
-        await api.graphql('mutation { createSample(input: { text: "C" }) { id } }'),
-        await api.post('/v1/tickets', body, { ...json, 'idempotency-key': 'one' }),
-        await api.post('/v1/tickets', body, { ...json, 'idempotency-key': 'one' }),
-        await api.get('/v1/samples?limit=1&page=2'),
-        await api.get('/v1/samples?page=9223372036854775807'),
-        await api.get('/v1/samples?cursor=&limit=1'),
-        await api.get('/v1/samples/1'),
-        await api.get('/v1/samples/1', { 'if-none-match': '*' }),
-        await api.graphql('{ sample(id: 1) { id } }'),
-        await api.get('/v1/samples?status=open'),
+        await api.post('/v1/dummies', { text: 'A' }),
+        await api.post('/v1/dummies', { text: 'B' }, { 'idempotency-key': 'one' }),
+        await api.post('/v1/dummies', { text: 'B' }, { 'idempotency-key': 'one' }),
+        await api.post('/v1/dummies', { text: '' }),
+        await api.graphql('mutation { createDummy(input: { text: "C" }) { id } }'),
+        await api.post('/v1/stubs', body, { ...json, 'idempotency-key': 'one' }),
+        await api.post('/v1/stubs', body, { ...json, 'idempotency-key': 'one' }),
+        await api.get('/v1/dummies?limit=1&page=2'),
+        await api.get('/v1/dummies?page=9223372036854775807'),
+        await api.get('/v1/dummies?cursor=&limit=1'),
+        await api.get('/v1/dummies/1'),
+        await api.get('/v1/dummies/1', { 'if-none-match': '*' }),
+        await api.graphql('{ dummy(id: 1) { id } }'),
+        await api.get('/v1/dummies?status=open'),
         await api.get('/', { accept: 'text/html' }),
-        await api.get('/v1/tickets'),
-        await api.get('/v1/tickets/1'),
-        await api.patch('/v1/samples/1', { text: 'C' }),
-        await api.put('/v1/samples/1', { text: 'D' }),
-        await api.delete('/v1/samples/1'),
-        await api.get('/v1/samples/1'),
+        await api.get('/v1/stubs'),
+        await api.get('/v1/stubs/1'),
+        await api.patch('/v1/dummies/1', { text: 'C' }),
+        await api.put('/v1/dummies/1', { text: 'D' }),
+        await api.delete('/v1/dummies/1'),
+        await api.get('/v1/dummies/1'),
         await api.get('/health'),
       ];
       const times = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
@@ -390,6 +390,6 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
 
     const excluded = await extended.get('/v1/pipeline/cached');
     expect(excluded.headers).not.toHaveProperty('x-class-middleware');
-    expect((await extended.get('/v1/samples')).headers).not.toHaveProperty('x-functional-middleware');
+    expect((await extended.get('/v1/dummies')).headers).not.toHaveProperty('x-functional-middleware');
   });
 });

@@ -26,7 +26,7 @@ export interface Reply {
   readonly text: string;
 }
 
-export interface Sample {
+export interface Dummy {
   readonly id: number;
   readonly account_id: number | null;
   readonly text: string;
@@ -54,12 +54,12 @@ export const PASSWORD = 'correct horse';
 
 /** The real application on its own database; requests go through the whole pipeline. */
 export class TestApi {
-  /** What most tests write: the samples of the `FixtureModule`, if the application has it. */
-  readonly samples = {
-    create: async (fields: Partial<Sample> = {}): Promise<Sample> =>
-      created(await patiently(() => this.post('/v1/samples', { text: 'Some text', ...fields }))),
-    get: async (id: number): Promise<Sample> => (await this.get(`/v1/samples/${id}`)).body.data,
-    count: async (): Promise<number> => (await this.get('/v1/samples')).body.meta.total,
+  /** What most tests write: the dummies of the `FixtureModule`, if the application has it. */
+  readonly dummies = {
+    create: async (fields: Partial<Dummy> = {}): Promise<Dummy> =>
+      created(await patiently(() => this.post('/v1/dummies', { text: 'Some text', ...fields }))),
+    get: async (id: number): Promise<Dummy> => (await this.get(`/v1/dummies/${id}`)).body.data,
+    count: async (): Promise<number> => (await this.get('/v1/dummies')).body.meta.total,
   };
 
   /** What no call of the API shows or makes. */

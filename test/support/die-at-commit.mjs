@@ -6,17 +6,14 @@ import pg from 'pg';
 const fatal = new RegExp(process.env.DIE_AT, 'i');
 const die = () => process.kill(process.pid, 'SIGKILL');
 
-const { query, _handleCommandComplete: complete } = pg.Client.prototype;
+const { value: query } = Object.getOwnPropertyDescriptor(pg.Client.prototype, 'query');
 pg.Client.prototype.query = function (config, ...rest) {
-  if (fatal.test(config.text ?? config)) this.isFatal = true;
+  if (fatal.test(config.text ?? config))
+    this.connection.prependListener('commandComplete', ({ text }) => text === 'COMMIT' && die());
   return query.call(this, config, ...rest);
 };
-pg.Client.prototype._handleCommandComplete = function (message) {
-  if (this.isFatal && message.text === 'COMMIT') die();
-  return complete.call(this, message);
-};
 
-const { prepare } = Database.prototype;
+const { value: prepare } = Object.getOwnPropertyDescriptor(Database.prototype, 'prepare');
 Database.prototype.prepare = function (sql) {
   const statement = prepare.call(this, sql);
   const watch = (name, before, after) => {

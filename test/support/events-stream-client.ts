@@ -8,12 +8,12 @@ import { TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
 
 export interface Follower {
-  /** The texts of created samples, in the order of their events. */
+  /** The texts of created dummies, in the order of their events. */
   readonly texts: () => readonly string[] | Promise<readonly string[]>;
   readonly stop: () => void | Promise<void>;
 }
 
-export const STREAM = '/v1/events/stream?types=sample.created';
+export const STREAM = '/v1/events/stream?types=dummy.created';
 
 export const textOf = (data: string): string => JSON.parse(data).data.text;
 
@@ -76,7 +76,7 @@ export function describeStreamClient(
     /** Waits until the follower gets events: a stream starts with the next one. */
     const untilOpen = () =>
       until('it follows', async () => {
-        await api.samples.create({ text: 'start' });
+        await api.dummies.create({ text: 'start' });
         return (await follower!.texts()).length > 0;
       });
 
@@ -90,8 +90,8 @@ export function describeStreamClient(
       follower = await openClient(url);
       await untilOpen();
       await proxy.cut();
-      await api.samples.create({ text: '1' });
-      await api.samples.create({ text: '2' });
+      await api.dummies.create({ text: '1' });
+      await api.dummies.create({ text: '2' });
       await proxy.restore();
 
       expect(await laterTexts(2)).toEqual(['1', '2']);
@@ -101,8 +101,8 @@ export function describeStreamClient(
       follower = await openClient(url);
       await untilOpen();
       api = await api.restart();
-      await api.samples.create({ text: '1' });
-      await api.samples.create({ text: '2' });
+      await api.dummies.create({ text: '1' });
+      await api.dummies.create({ text: '2' });
       await api.app.listen(port, '127.0.0.1');
 
       expect(await laterTexts(2)).toEqual(['1', '2']);

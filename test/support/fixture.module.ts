@@ -3,37 +3,37 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { AccountData } from '../../src/platform/access/index.js';
 import { ChangesModule } from '../../src/platform/changes/index.js';
-import { Sample } from './fixture/sample.entity.js';
-import { SampleLists } from './fixture/sample-lists.js';
-import { SAMPLE_EVENTS } from './fixture/sample.view.js';
-import { SamplesController } from './fixture/samples.controller.js';
-import { SamplesResolver } from './fixture/samples.resolver.js';
-import { SamplesService } from './fixture/samples.service.js';
+import { Dummy } from './fixture/dummy.entity.js';
+import { DummyLists } from './fixture/dummy-lists.js';
+import { DUMMY_EVENTS } from './fixture/dummy.view.js';
+import { DummiesController } from './fixture/dummies.controller.js';
+import { DummiesResolver } from './fixture/dummies.resolver.js';
+import { DummiesService } from './fixture/dummies.service.js';
 import { createTables } from './fixture/tables.js';
-import { Ticket, TICKET_EVENTS, TicketsController, TicketsService } from './fixture/tickets.js';
+import { Stub, STUB_EVENTS, StubsController, StubsService } from './fixture/stubs.js';
 import { QuickPasswordsModule } from './quick-passwords.module.js';
 
 /**
- * Resources of the kind that teams have, so that tests of the platform need none of the product: samples, as
- * `npm run make:module` makes them, and tickets, which belong to their account and need a key.
+ * Resources of the kind that teams have, so that tests of the platform need none of the product: dummies, as
+ * `npm run make:module` makes them, and stubs, which belong to their account and need a key.
  */
 @Module({
   imports: [
-    TypeOrmModule.forFeature([Sample, Ticket]),
-    ChangesModule.forFeature(SAMPLE_EVENTS, TICKET_EVENTS),
+    TypeOrmModule.forFeature([Dummy, Stub]),
+    ChangesModule.forFeature(DUMMY_EVENTS, STUB_EVENTS),
     QuickPasswordsModule,
   ],
-  controllers: [SamplesController, TicketsController],
-  providers: [SamplesService, SampleLists, SamplesResolver, TicketsService],
-  exports: [SamplesService, TicketsService],
+  controllers: [DummiesController, StubsController],
+  providers: [DummiesService, DummyLists, DummiesResolver, StubsService],
+  exports: [DummiesService, StubsService],
 })
 export class FixtureModule implements OnModuleInit {
   constructor(
     private readonly source: DataSource,
     accountData: AccountData,
-    tickets: TicketsService,
+    stubs: StubsService,
   ) {
-    accountData.register({ exports: { tickets: ({ id }) => tickets.ownedBy(id) } });
+    accountData.register({ exports: { stubs: ({ id }) => stubs.ownedBy(id) } });
   }
 
   /** Not by a migration: the tests of a process share those. `fixture-host.ts` has one. */

@@ -183,7 +183,7 @@ class RepeatController {
 
   private async write(): Promise<number> {
     const [row] = await this.transactions.execute<{ id: number }>(
-      `INSERT INTO tickets (status, text, created_at) VALUES ('created', '{}', :now) RETURNING id`,
+      `INSERT INTO stubs (status, text, created_at) VALUES ('created', '{}', :now) RETURNING id`,
       { now: new Date().toISOString() },
     );
     return row!.id;

@@ -95,9 +95,9 @@ export class Service {
     return fetch(this.url + path, init);
   }
 
-  /** Creates a sample of the `FixtureModule`. */
+  /** Creates a dummy of the `FixtureModule`. */
   create(text = 'Some text'): Promise<Response> {
-    return this.fetch('/v1/samples', {
+    return this.fetch('/v1/dummies', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ text }),

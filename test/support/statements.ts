@@ -77,14 +77,14 @@ function watchStatements(note: (statement: SentStatement) => void): () => void {
   };
 }
 
-/** Collects the ids of each statement that loads texts of samples. */
+/** Collects the ids of each statement that loads texts of dummies. */
 export function watchTexts(): {
   readonly loaded: readonly (readonly number[])[];
   readonly stop: () => void;
 } {
   const loaded: number[][] = [];
   const stop = watchStatements(({ sql, values }) => {
-    if (sql.startsWith('SELECT id, text FROM samples')) loaded.push(JSON.parse(String(values[0])));
+    if (sql.startsWith('SELECT id, text FROM dummies')) loaded.push(JSON.parse(String(values[0])));
   });
   return { loaded, stop };
 }

@@ -29,7 +29,7 @@ export class Webhooks {
   /** Creates a webhook for one type of event, with a path of its own unless the fields have a URL. */
   async create(fields: object = {}): Promise<TestWebhook> {
     const url = `${this.receiver.url}/${++Webhooks.paths}`;
-    const body = { url, types: ['sample.created'], ...fields };
+    const body = { url, types: ['dummy.created'], ...fields };
     const webhook = created(await this.api.post('/v1/webhooks', body, this.staff));
     return { ...webhook, path: new URL(webhook.url).pathname };
   }

@@ -73,10 +73,10 @@ try {
   await within('the load stops', load.stop());
   faults.push(...load.faults.splice(0));
   const verification = new Verification(cluster.api, load);
-  await verification.samples(3 + FREEZES.length);
-  await verification.tickets();
+  await verification.dummies(3 + FREEZES.length);
+  await verification.stubs();
   await verification.accounts(new Set((await query('SELECT email FROM accounts')).map(({ email }) => email)));
-  await events.verify([...load.tickets.values()].map((ticket) => JSON.parse(ticket).data.id));
+  await events.verify([...load.stubs.values()].map((stub) => JSON.parse(stub).data.id));
   await webhooks.verify(events.ids);
   await until(
     'each account has its mail',

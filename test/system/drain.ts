@@ -58,7 +58,7 @@ async function stopRepeatedly(store: StoreName): Promise<Outcome> {
 async function sendRequests(url: string, outcome: Outcome): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (;;) {
-    const result = await send(`${url}/v1/samples`, agent);
+    const result = await send(`${url}/v1/dummies`, agent);
     if (result === 'ECONNREFUSED') return agent.destroy();
     if (result === 200) outcome.served++;
     else outcome.failures.push(String(result));

@@ -88,19 +88,19 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   }
   expect(`writes on a full disk are 503, not ${[...statuses].join()}`, [...statuses].join() === '503');
   expect('readiness names the storage', (await readiness()).includes('storage'));
-  expect('reads continue', (await service.fetch('/v1/samples/1')).status === 200);
+  expect('reads continue', (await service.fetch('/v1/dummies/1')).status === 200);
   await service.end();
   fillUp(join(disk, 'rest'));
   service = await Service.withFixture(environment);
-  expect('a start on a full disk serves reads', (await service.fetch('/v1/samples/1')).status === 200);
+  expect('a start on a full disk serves reads', (await service.fetch('/v1/dummies/1')).status === 200);
   const rejected = await create(500_000);
   expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
 
   rmSync(join(disk, 'rest'));
   rmSync(filler);
   expect('readiness recovers by itself', await becomesReady(service));
-  const { meta } = (await (await service.fetch('/v1/samples?limit=1')).json()) as { meta: { total: number } };
-  expect(`${created} samples are stored, not ${meta.total}`, meta.total === created);
+  const { meta } = (await (await service.fetch('/v1/dummies?limit=1')).json()) as { meta: { total: number } };
+  expect(`${created} dummies are stored, not ${meta.total}`, meta.total === created);
   expect('writes work again', (await create(500_000)).status === 201);
   await service.end();
   console.log(`${name}: tested with a full disk`);
@@ -114,8 +114,8 @@ async function startReadOnly(
   execFileSync('mount', ['-o', 'remount,ro', disk]);
   try {
     const service = await Service.withFixture(environment);
-    expect('a start on a read-only disk serves reads', (await service.fetch('/v1/samples/1')).status === 200);
-    expect('a search succeeds', (await service.fetch('/v1/samples?q=text')).status === 200);
+    expect('a start on a read-only disk serves reads', (await service.fetch('/v1/dummies/1')).status === 200);
+    expect('a search succeeds', (await service.fetch('/v1/dummies?q=text')).status === 200);
     const rejected = await service.create();
     expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
     const readiness = await service.fetch('/health/ready');
@@ -128,13 +128,13 @@ async function startReadOnly(
       accepted.status === 201,
     );
     const { data } = (await accepted.json()) as { data: { id: number } };
-    for (const path of [`/v1/samples/${data.id}`, '/v1/samples?q=text']) {
+    for (const path of [`/v1/dummies/${data.id}`, '/v1/dummies?q=text']) {
       const { status } = await service.fetch(path);
       expect(`then ${path} is 200, not ${status}`, status === 200);
     }
     expect('readiness recovers by itself', await becomesReady(service));
-    const events = await (await service.fetch('/v1/events?types=sample.created&limit=100')).text();
-    expect('its event is in the feed', events.includes(`"/v1/samples/${data.id}"`));
+    const events = await (await service.fetch('/v1/events?types=dummy.created&limit=100')).text();
+    expect('its event is in the feed', events.includes(`"/v1/dummies/${data.id}"`));
     const second = await Service.withFixture(environment).then(
       () => 'started',
       () => 'rejected',
@@ -142,7 +142,7 @@ async function startReadOnly(
     expect('a second service is rejected', second === 'rejected');
     await service.end('SIGKILL');
     const next = await Service.withFixture(environment);
-    const kept = await next.fetch(`/v1/samples/${data.id}`);
+    const kept = await next.fetch(`/v1/dummies/${data.id}`);
     expect('the write survives the process', kept.status === 200);
     await next.end();
   } finally {

@@ -20,16 +20,16 @@ describe('an outage of PostgreSQL', () => {
 
     await lose(proxy);
     for (const request of [
-      () => service.fetch('/v1/samples'),
-      () => service.fetch('/v1/samples/1'),
+      () => service.fetch('/v1/dummies'),
+      () => service.fetch('/v1/dummies/1'),
       () => service.create(),
       () =>
-        service.fetch('/v1/samples/1', {
+        service.fetch('/v1/dummies/1', {
           method: 'PATCH',
           headers: { 'content-type': 'application/json' },
           body: '{}',
         }),
-      () => service.fetch('/v1/samples/1', { method: 'DELETE' }),
+      () => service.fetch('/v1/dummies/1', { method: 'DELETE' }),
       () => service.fetch('/health/ready'),
     ]) {
       const start = Date.now();
@@ -46,7 +46,7 @@ describe('an outage of PostgreSQL', () => {
     let status = 503;
     while (status === 503 && Date.now() < deadline) ({ status } = await service.create());
     expect(status).toBe(201);
-    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/samples/1')).status).toBe(200);
+    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/dummies/1')).status).toBe(200);
     expect((await service.fetch('/health/ready')).status).toBe(200);
 
     await service.end();
@@ -83,7 +83,7 @@ describe('an outage of PostgreSQL', () => {
     let areOpen = false;
     const read = async () => {
       for (;;) {
-        const { status } = await service.fetch('/v1/samples/1');
+        const { status } = await service.fetch('/v1/dummies/1');
         if (areOpen || status !== 503) return status;
       }
     };

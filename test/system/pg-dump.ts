@@ -51,14 +51,14 @@ async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
   const url = empty.environment['DATABASE_URL']!;
   await run(join(bin!, 'pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${url}`, dump]);
   const restored = await Service.withFixture(empty.environment);
-  console.log(await run(join(bin!, 'psql'), ['--command=SELECT count(*) AS samples FROM samples', url]));
+  console.log(await run(join(bin!, 'psql'), ['--command=SELECT count(*) AS dummies FROM dummies', url]));
   const lost: string[] = [];
   for (const path of before) if ((await restored.fetch(path)).status !== 200) lost.push(path);
-  if ((await restored.create()).status !== 201) lost.push('new samples');
+  if ((await restored.create()).status !== 201) lost.push('new dummies');
   await restored.end();
   await Promise.all([store.remove(), empty.remove()]);
   console.log(
-    `${before.length} samples were acknowledged before the dump, ${before.length - lost.length} are restored`,
+    `${before.length} dummies were acknowledged before the dump, ${before.length - lost.length} are restored`,
   );
   return lost;
 }

@@ -51,7 +51,7 @@ describe.each(STORES)('the process on %s', (store) => {
       socket.on('close', () => resolve(text));
     });
     socket.write(
-      `POST /v1/samples HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+      `POST /v1/dummies HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
     );
     await sleep(100);
     return { finish: () => socket.write(body.slice(9)), received };
@@ -76,7 +76,7 @@ describe.each(STORES)('the process on %s', (store) => {
         error: { code: 'SERVICE_UNAVAILABLE', details: [{ field: 'draining' }] },
       });
       expect((await service.fetch('/health')).status).toBe(200);
-      expect((await service.fetch(`/v1/samples/${id}`)).status).toBe(200);
+      expect((await service.fetch(`/v1/dummies/${id}`)).status).toBe(200);
 
       // A keep-alive connection is served one more request.
       await until('the process stops listening', () =>
@@ -152,7 +152,7 @@ describe.each(STORES)('the process on %s', (store) => {
     await until('it drains', () => service.output.includes('draining'));
 
     const send = async () => {
-      const sent = Array.from({ length: 50 }, () => service.fetch('/v1/samples'));
+      const sent = Array.from({ length: 50 }, () => service.fetch('/v1/dummies'));
       await sleep(100);
       return sent;
     };
@@ -166,7 +166,7 @@ describe.each(STORES)('the process on %s', (store) => {
     const end = service.end();
     await until('the process stops listening', () => isRefused(service));
 
-    const send = async () => Array.from({ length: 20 }, () => service.fetch('/v1/samples'));
+    const send = async () => Array.from({ length: 20 }, () => service.fetch('/v1/dummies'));
     expect(await whileBusy(service, send, 700)).toBe(20);
     expect((await end).code).toBe(0);
   });
@@ -236,8 +236,8 @@ describe.each(STORES)('the process on %s', (store) => {
         cookie: 'session=hunter2',
         'x-request-id': 'from-client',
       };
-      const reply = await service.fetch('/v1/samples/77777?q=hunter2', { headers });
-      await service.fetch('/v1/samples', {
+      const reply = await service.fetch('/v1/dummies/77777?q=hunter2', { headers });
+      await service.fetch('/v1/dummies', {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body: '{"password":"hunter2"}',
@@ -253,8 +253,8 @@ describe.each(STORES)('the process on %s', (store) => {
         requestId: reply.headers.get('x-request-id'),
         clientRequestId: 'from-client',
         method: 'GET',
-        route: '/v1/samples/:id',
-        path: '/v1/samples/77777',
+        route: '/v1/dummies/:id',
+        path: '/v1/dummies/77777',
         status: 404,
         milliseconds: expect.any(Number),
         address: '127.0.0.1',

@@ -82,11 +82,11 @@ function startReplica(n: number): Promise<Service> {
 /** Sends requests until a replica that has started has served one. Each of them has to be served. */
 function untilServing(n: number): Promise<void> {
   return until(`replica ${n + 1} serves requests`, async () => {
-    const reply = await send('GET', '/v1/samples').catch((error: Error) => error);
+    const reply = await send('GET', '/v1/dummies').catch((error: Error) => error);
     const result = reply instanceof Error ? reply.message : reply.status;
     expect(`a request is served while replica ${n + 1} starts, not ${result}`, result === 200);
     const metrics = await fetch(`http://127.0.0.1:${metricsPorts[n]}/metrics`);
-    return (await metrics.text()).includes('http_route="/v1/samples"');
+    return (await metrics.text()).includes('http_route="/v1/dummies"');
   });
 }
 
@@ -133,10 +133,10 @@ async function checkSharedState(): Promise<void> {
 
   const key = { 'idempotency-key': randomUUID() };
   const replies = await Promise.all(
-    ports.map((own) => send('POST', '/v1/samples', { text: 'Ada' }, key, own)),
+    ports.map((own) => send('POST', '/v1/dummies', { text: 'Ada' }, key, own)),
   );
   const ids = replies.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
-  expect('one sample for one key', new Set(ids).size === 1);
+  expect('one dummy for one key', new Set(ids).size === 1);
   expect(
     'the other requests get the same response, or 409 while it is in progress',
     replies.every(({ status }) => status === 201 || status === 409),
@@ -162,8 +162,8 @@ function startLoad() {
     while (!stop.signal.aborted) {
       const [method, path, body] =
         n % 2
-          ? (['GET', '/v1/samples', undefined] as const)
-          : (['POST', '/v1/samples', { text: 'T' }] as const);
+          ? (['GET', '/v1/dummies', undefined] as const)
+          : (['POST', '/v1/dummies', { text: 'T' }] as const);
       const reply = await send(method, path, body, {}, port, agent).catch((error: Error) => error);
       if (reply instanceof Error) failures.push(reply.message);
       else if (reply.status >= 300) failures.push(String(reply.status));

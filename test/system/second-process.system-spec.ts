@@ -14,7 +14,7 @@ ifEmbedded(describe)('a second service', () => {
     expect((await first.create()).status).toBe(201);
     await first.end('SIGKILL');
     const third = await Service.withFixture(store.environment);
-    expect((await third.fetch('/v1/samples/1')).status).toBe(200);
+    expect((await third.fetch('/v1/dummies/1')).status).toBe(200);
     await third.end();
     await store.remove();
   });
@@ -30,7 +30,7 @@ ifEmbedded(describe)('a second service', () => {
     );
     expect(ids.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
     for (const service of services) {
-      for (const id of ids) expect((await service.fetch(`/v1/samples/${id}`)).status).toBe(200);
+      for (const id of ids) expect((await service.fetch(`/v1/dummies/${id}`)).status).toBe(200);
       await service.end();
     }
     await store.remove();

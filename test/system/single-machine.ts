@@ -82,8 +82,8 @@ async function statusOf(url: string): Promise<number | undefined> {
 
 /** The service sees the address that the proxy has seen, whatever the client claims. */
 async function checkAddress(site: string, services: readonly Service[]): Promise<void> {
-  await fetch(`${site}/v1/samples/1`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
-  const lines = () => services.flatMap(({ log }) => log).filter(({ path }) => path === '/v1/samples/1');
+  await fetch(`${site}/v1/dummies/1`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+  const lines = () => services.flatMap(({ log }) => log).filter(({ path }) => path === '/v1/dummies/1');
   await until('the request is logged', () => lines().length > 0);
   if (lines()[0]!['address'] !== '127.0.0.1') faults.push('A client can choose its address');
 }
@@ -93,7 +93,7 @@ async function checkRestart(site: string, services: readonly Service[]): Promise
   const statuses: (number | undefined)[] = [];
   const over = new AbortController();
   const client = (async () => {
-    while (!over.signal.aborted) statuses.push(await statusOf(`${site}/v1/samples`));
+    while (!over.signal.aborted) statuses.push(await statusOf(`${site}/v1/dummies`));
   })();
   const { code } = await services[0]!.end('SIGTERM');
   over.abort();

@@ -7,15 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from '../support/service.ts';
 import { createStore } from '../support/stores.ts';
 
-const SAMPLES = 40;
-const REQUEST = `GET /v1/samples?limit=${SAMPLES} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+const DUMMIES = 40;
+const REQUEST = `GET /v1/dummies?limit=${DUMMIES} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
 
 /** In milliseconds: the limit is 30 seconds, checked every 30. */
 const EXPECTED = { min: 28_000, max: 70_000 };
 
 const store = await createStore('SQLite');
 const service = await Service.withFixture(store.environment);
-for (let n = 0; n < SAMPLES; n++) await service.create('x'.repeat(1_000_000));
+for (let n = 0; n < DUMMIES; n++) await service.create('x'.repeat(1_000_000));
 
 const start = Date.now();
 const [stalled, slow] = await Promise.all([untilClosed(open()), readSlowly()]);
@@ -23,7 +23,7 @@ await service.end();
 await store.remove();
 
 const isDisconnected = stalled > EXPECTED.min && stalled < EXPECTED.max;
-const isServed = slow > SAMPLES * 1_000_000;
+const isServed = slow > DUMMIES * 1_000_000;
 console.log(`A client that reads nothing is disconnected after ${Math.round(stalled / 1000)} s`);
 console.log(`A client that reads slowly gets ${slow} bytes`);
 process.exit(isDisconnected && isServed ? 0 : 1);

@@ -30,26 +30,26 @@ interface Write {
   readonly check: (killed: Killed) => Promise<unknown>;
 }
 
-const sample = { path: '/v1/samples', body: { text: 'Once' }, statement: 'INSERT INTO "?samples' };
+const dummy = { path: '/v1/dummies', body: { text: 'Once' }, statement: 'INSERT INTO "?dummies' };
 
 const WRITES: Readonly<Record<string, Write>> = {
   'its event': {
-    ...sample,
+    ...dummy,
     check: ({ api }) =>
       until('the event is listed', async () => {
-        const { data } = (await api.get('/v1/events?types=sample.created')).body;
+        const { data } = (await api.get('/v1/events?types=dummy.created')).body;
         return data.length === 1 && data[0].data.text === 'Once';
       }),
   },
   'its audit entry': {
-    ...sample,
+    ...dummy,
     check: async ({ api }) => {
       const { body } = await api.get('/v1/audit', await api.accounts.logInNewStaff('auditor@example.com'));
-      expect(body.data.map(({ action }: any) => action)).toContain('POST /v1/samples');
+      expect(body.data.map(({ action }: any) => action)).toContain('POST /v1/dummies');
     },
   },
   'its delivery': {
-    ...sample,
+    ...dummy,
     check: ({ receiver, webhook }) => receiver.at(webhook.path, 1),
   },
   'its mail': {
@@ -65,15 +65,15 @@ const WRITES: Readonly<Record<string, Write>> = {
     check: ({ mails }) => mails.nextWith(EMAIL, 'Your password was changed'),
   },
   'the record of its key': {
-    ...sample,
+    ...dummy,
     check: async ({ api, headers }) => {
       const key = { ...headers, 'idempotency-key': 'k' };
-      const reply = await api.post('/v1/samples', sample.body, key);
+      const reply = await api.post('/v1/dummies', dummy.body, key);
       expect(reply).toHaveStatus(201);
       expect(reply.headers['idempotent-replayed']).toBe('true');
-      expect(reply.headers['location']).toBe('/v1/samples/1');
+      expect(reply.headers['location']).toBe('/v1/dummies/1');
       expect(reply.body).toMatchObject({ data: { id: 1, text: 'Once' } });
-      expect(await api.samples.count()).toBe(1);
+      expect(await api.dummies.count()).toBe(1);
     },
   },
 };

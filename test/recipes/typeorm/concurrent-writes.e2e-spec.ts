@@ -4,13 +4,13 @@ import { DataSource, EntityManager, type Repository } from 'typeorm';
 import { isOutage } from '../../../src/platform/database/failures.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { startApi, type TestApi } from '../../support/api.js';
-import { Ticket } from '../../support/fixture/tickets.js';
+import { Stub } from '../../support/fixture/stubs.js';
 import { FixtureModule } from '../../support/fixture.module.js';
 import { ANY_STORE, ifEmbedded, STORES } from '../../support/stores.js';
 
 class Stop extends Error {}
 
-const ticket = (text: string) => ({ status: 'created' as const, text, createdAt: new Date() });
+const stub = (text: string) => ({ status: 'created' as const, text, createdAt: new Date() });
 
 /** A third must fail; on a slow machine others may time out, which are not acknowledged either. */
 function acknowledged(outcomes: readonly PromiseSettledResult<string[]>[]): string[] {
@@ -23,16 +23,16 @@ function acknowledged(outcomes: readonly PromiseSettledResult<string[]>[]): stri
 describe.each(STORES)('writes with TypeORM on %s', (store) => {
   let api: TestApi;
   let source: DataSource;
-  let tickets: Repository<Ticket>;
+  let stubs: Repository<Stub>;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule]);
     source = api.app.get(DataSource);
-    tickets = source.getRepository(Ticket);
+    stubs = source.getRepository(Stub);
   });
   afterAll(() => api.stop());
-  afterEach(() => tickets.clear());
+  afterEach(() => stubs.clear());
 
-  const texts = async () => (await tickets.find({ order: { id: 'ASC' } })).map(({ text }) => text);
+  const texts = async () => (await stubs.find({ order: { id: 'ASC' } })).map(({ text }) => text);
 
   /** Writes twice with a pause in between, or throws after the first write. */
   const twice = async (name: string, stops: boolean, write: (text: string) => Promise<unknown>) => {
@@ -45,21 +45,21 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
 
   const WAYS: Record<string, (name: string, stops: boolean) => Promise<string[]>> = {
     save: async (name, stops) => {
-      const both = [ticket(`${name} a`), stops ? ({ status: 'created' } as Ticket) : ticket(`${name} b`)];
-      await tickets.save(both);
+      const both = [stub(`${name} a`), stops ? ({ status: 'created' } as Stub) : stub(`${name} b`)];
+      await stubs.save(both);
       return [`${name} a`, `${name} b`];
     },
     'insert and query builder': async (name, stops) => {
       if (stops) {
-        await tickets.insert([ticket(name), { ...ticket(name), status: null as never }]);
+        await stubs.insert([stub(name), { ...stub(name), status: null as never }]);
       }
-      await tickets.insert(ticket(`${name} a`));
-      await tickets
+      await stubs.insert(stub(`${name} a`));
+      await stubs
         .createQueryBuilder()
         .insert()
-        .values(ticket(`${name} x`))
+        .values(stub(`${name} x`))
         .execute();
-      await tickets
+      await stubs
         .createQueryBuilder()
         .update()
         .set({ text: `${name} b` })
@@ -68,12 +68,12 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
       return [`${name} a`, `${name} b`];
     },
     'dataSource.transaction': (name, stops) =>
-      source.transaction((manager) => twice(name, stops, (text) => manager.save(Ticket, ticket(text)))),
+      source.transaction((manager) => twice(name, stops, (text) => manager.save(Stub, stub(text)))),
     'entityManager.transaction': (name, stops) =>
       api.app
         .get(EntityManager)
         .transaction('SERIALIZABLE', (manager) =>
-          twice(name, stops, (text) => manager.insert(Ticket, ticket(text))),
+          twice(name, stops, (text) => manager.insert(Stub, stub(text))),
         )
         .catch((error: { code?: string }) => {
           // After a conflict of serializable transactions, the caller must retry.
@@ -85,7 +85,7 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
       await runner.connect();
       await runner.startTransaction();
       try {
-        const written = await twice(name, stops, (text) => runner.manager.save(Ticket, ticket(text)));
+        const written = await twice(name, stops, (text) => runner.manager.save(Stub, stub(text)));
         await runner.commitTransaction();
         return written;
       } catch (error) {
@@ -96,24 +96,22 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
       }
     },
     'Transactions.run': (name, stops) =>
-      api.app
-        .get(Transactions)
-        .run(() => twice(name, stops, (text) => tickets.save(tickets.create(ticket(text))))),
+      api.app.get(Transactions).run(() => twice(name, stops, (text) => stubs.save(stubs.create(stub(text))))),
     'Transactions.run with a nested transaction': (name, stops) =>
       api.app.get(Transactions).run(async () => {
         await source
-          .transaction((manager) => twice(`${name} no`, true, (text) => manager.save(Ticket, ticket(text))))
+          .transaction((manager) => twice(`${name} no`, true, (text) => manager.save(Stub, stub(text))))
           .catch((error: unknown) => {
             if (!(error instanceof Stop)) throw error;
           });
-        return source.transaction(() => twice(name, stops, (text) => tickets.insert(ticket(text))));
+        return source.transaction(() => twice(name, stops, (text) => stubs.insert(stub(text))));
       }),
     'raw queries': async (name, stops) => {
       const insert = (text: string) =>
         source.query(
-          `INSERT INTO tickets (status, text, created_at) VALUES ('created', '${text}', '2026-01-01T00:00:00.000Z')`,
+          `INSERT INTO stubs (status, text, created_at) VALUES ('created', '${text}', '2026-01-01T00:00:00.000Z')`,
         );
-      if (stops) await source.query('INSERT INTO tickets (status) VALUES (1, 2)');
+      if (stops) await source.query('INSERT INTO stubs (status) VALUES (1, 2)');
       await insert(`${name} a`);
       await insert(`${name} b`);
       return [`${name} a`, `${name} b`];
@@ -136,7 +134,7 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 300 }, async (_, n) => {
         const written = await ways[n % ways.length]!(`${n}`, n % 3 === 0);
-        expect(await tickets.countBy({ text: written[1]! })).toBe(1);
+        expect(await stubs.countBy({ text: written[1]! })).toBe(1);
         return written;
       }),
     );
@@ -146,7 +144,7 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
 
   it('do not commit the rest of a transaction after a failed statement', async () => {
     const half = source.transaction(async (manager) => {
-      await manager.insert(Ticket, ticket('a'));
+      await manager.insert(Stub, stub('a'));
       await manager.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind');
     });
 
@@ -156,18 +154,16 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
 
   it('continue after a savepoint has rolled back a failed statement', async () => {
     await source.transaction(async (manager) => {
-      await manager.insert(Ticket, ticket('a'));
+      await manager.insert(Stub, stub('a'));
       await manager
         .transaction((nested) => nested.query('INSERT INTO no_such_table VALUES (1)'))
         .catch(() => 'never mind');
-      await manager.insert(Ticket, ticket('b'));
+      await manager.insert(Stub, stub('b'));
     });
     await api.app.get(Transactions).run(async (manager) => {
-      await tickets.insert(ticket('c'));
-      await manager
-        .transaction(() => tickets.insert({ ...ticket('d'), status: null as never }))
-        .catch(() => 0);
-      await tickets.insert(ticket('e'));
+      await stubs.insert(stub('c'));
+      await manager.transaction(() => stubs.insert({ ...stub('d'), status: null as never })).catch(() => 0);
+      await stubs.insert(stub('e'));
     });
 
     expect(await texts()).toEqual(['a', 'b', 'c', 'e']);
@@ -177,12 +173,12 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
     await api.app.get(Transactions).run(async () => {
       const nested = (name: string, stops: boolean) =>
         source
-          .transaction((manager) => twice(name, stops, (text) => manager.insert(Ticket, ticket(text))))
+          .transaction((manager) => twice(name, stops, (text) => manager.insert(Stub, stub(text))))
           .catch(() => undefined);
       await Promise.all([
         nested('1', false),
         nested('2', true),
-        tickets.insert(ticket('3')),
+        stubs.insert(stub('3')),
         nested('4', false),
         nested('5', true),
       ]);
@@ -194,11 +190,11 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
   it('are not lost in a transaction that was released before its end', async () => {
     const runner = source.createQueryRunner();
     await runner.startTransaction();
-    await runner.manager.insert(Ticket, ticket('forgotten'));
+    await runner.manager.insert(Stub, stub('forgotten'));
     await runner.release();
 
-    await tickets.insert(ticket('a'));
-    await Promise.all(['b', 'c'].map((text) => tickets.save(ticket(text))));
+    await stubs.insert(stub('a'));
+    await Promise.all(['b', 'c'].map((text) => stubs.save(stub(text))));
 
     expect((await texts()).toSorted()).toEqual(['a', 'b', 'c']);
     await expect(runner.query('SELECT 1')).rejects.toThrow(/released/);
@@ -206,10 +202,10 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
 
   it('are visible to the statements of their transaction, also of a runner that has read before', async () => {
     const runner = source.createQueryRunner('slave');
-    const count = async () => Number((await runner.query('SELECT count(*) AS n FROM tickets'))[0].n);
+    const count = async () => Number((await runner.query('SELECT count(*) AS n FROM stubs'))[0].n);
     const before = await count();
     await runner.startTransaction();
-    await runner.manager.insert(Ticket, ticket('a'));
+    await runner.manager.insert(Stub, stub('a'));
     const after = await count();
     await runner.rollbackTransaction();
     await runner.release();
@@ -223,11 +219,11 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
     for (const runner of runners) {
       await runner.connect();
       await runner.startTransaction();
-      await runner.manager.insert(Ticket, ticket('forgotten'));
+      await runner.manager.insert(Stub, stub('forgotten'));
       await runner.commitTransaction();
     }
 
-    await tickets.insert(ticket('a'));
+    await stubs.insert(stub('a'));
 
     expect(await texts()).toEqual(['forgotten', 'forgotten', 'forgotten', 'a']);
     for (const runner of runners) await runner.release();
@@ -236,12 +232,12 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
   it('are visible in the same unit of work, and nowhere else before the commit', async () => {
     const seen: number[] = [];
     const { promise: outside, resolve: look } = Promise.withResolvers<void>();
-    const looked = outside.then(async () => seen.push(await tickets.count()));
+    const looked = outside.then(async () => seen.push(await stubs.count()));
     await api.app.get(Transactions).run(async () => {
-      await tickets.save(ticket('a'));
+      await stubs.save(stub('a'));
       look();
       await looked;
-      seen.push(await tickets.count(), await source.createQueryBuilder(Ticket, 'o').getCount());
+      seen.push(await stubs.count(), await source.createQueryBuilder(Stub, 'o').getCount());
     });
 
     expect(seen).toEqual([0, 1, 1]);
@@ -251,18 +247,18 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
 ifEmbedded(describe)('an unfinished transaction on SQLite', () => {
   it('makes other writes time out, and is rolled back eventually', async () => {
     const api = await startApi(ANY_STORE, {}, [FixtureModule]);
-    const tickets = api.app.get(DataSource).getRepository(Ticket);
+    const stubs = api.app.get(DataSource).getRepository(Stub);
     const runner = api.app.get(DataSource).createQueryRunner();
     await runner.startTransaction();
-    await runner.manager.insert(Ticket, ticket('forgotten'));
+    await runner.manager.insert(Stub, stub('forgotten'));
 
-    await expect(tickets.insert(ticket('a'))).rejects.toThrow(/one writer at a time/);
-    expect(await api.post('/v1/samples', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
-    await tickets.insert(ticket('b')).catch(() => undefined);
-    await tickets.insert(ticket('c'));
+    await expect(stubs.insert(stub('a'))).rejects.toThrow(/one writer at a time/);
+    expect(await api.post('/v1/dummies', { text: 'T' })).toBeError('SERVICE_UNAVAILABLE');
+    await stubs.insert(stub('b')).catch(() => undefined);
+    await stubs.insert(stub('c'));
 
-    expect((await tickets.find()).map(({ text }) => text)).toContain('c');
-    expect(await tickets.countBy({ text: 'forgotten' })).toBe(0);
+    expect((await stubs.find()).map(({ text }) => text)).toContain('c');
+    expect(await stubs.countBy({ text: 'forgotten' })).toBe(0);
     await expect(runner.commitTransaction()).rejects.toThrow(/not started|released/i);
     await runner.release();
     await api.stop();

@@ -92,22 +92,22 @@ export class Events {
   }
 
   /**
-   * One event for each sample and ticket, in one order for all consumers.
+   * One event for each dummy and stub, in one order for all consumers.
    *
-   * @param tickets ids of all tickets
+   * @param stubs ids of all stubs
    */
-  async verify(tickets: readonly number[]): Promise<void> {
+  async verify(stubs: readonly number[]): Promise<void> {
     const events = await listAll<Event>(this.url, '/v1/events');
     const ids = events.map(({ id }) => id);
     for (const id of ids) this.ids.add(id);
     if (this.ids.size < ids.length) this.faults.push('The feed has an id twice');
-    const samples = await listAll<{ id: number }>(this.url, '/v1/samples');
+    const dummies = await listAll<{ id: number }>(this.url, '/v1/dummies');
     this.compareCreated(
       events,
-      '/v1/samples',
-      samples.map(({ id }) => id),
+      '/v1/dummies',
+      dummies.map(({ id }) => id),
     );
-    this.compareCreated(events, '/v1/tickets', tickets);
+    this.compareCreated(events, '/v1/stubs', stubs);
     for (const stream of this.streams) await this.compare(stream, ids);
     const epochs = new Set(ids.map((id) => id.split('-', 1)[0]));
     const connections = this.streams.map((stream) => stream.connections).join(', ');

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Clients of each kind, and the pause of each between two requests in milliseconds. */
-export const CLIENTS = { samples: 4, tickets: 4, accounts: 1, mutations: 2, reads: 2 };
+export const CLIENTS = { dummies: 4, stubs: 4, accounts: 1, mutations: 2, reads: 2 };
 const PAUSE = 40;
 
 /** After a 503. A real client waits for `Retry-After`. */
@@ -12,7 +12,7 @@ type Kind = keyof typeof CLIENTS;
 
 export const PASSWORD = 'a password of the cluster test';
 
-const CREATE = 'mutation ($input: CreateSampleInput!) { createSample(input: $input) { id text } }';
+const CREATE = 'mutation ($input: CreateDummyInput!) { createDummy(input: $input) { id text } }';
 
 interface Reply {
   readonly status: number;
@@ -29,7 +29,7 @@ interface PostOptions {
   readonly onRefused?: () => void;
 }
 
-interface TicketRequest {
+interface StubRequest {
   readonly key: string;
   readonly n: number;
 }
@@ -47,9 +47,9 @@ export class Load {
   private readonly writes: number[] = [];
 
   /** Ids by text; `undefined` if a replica may have got the request, and has not acknowledged it. */
-  readonly samples: Map<string, number | undefined>;
-  /** Acknowledged tickets by their requests. */
-  readonly tickets: Map<TicketRequest, string>;
+  readonly dummies: Map<string, number | undefined>;
+  /** Acknowledged stubs by their requests. */
+  readonly stubs: Map<StubRequest, string>;
   readonly accounts: string[];
   readonly faults: string[];
   /** Whether a replica is killed: then a request that it was serving is lost. */
@@ -61,8 +61,8 @@ export class Load {
   /** @param of what it notes its acknowledgements and faults with */
   constructor(url: string, of?: Load) {
     this.url = url;
-    this.samples = of?.samples ?? new Map();
-    this.tickets = of?.tickets ?? new Map();
+    this.dummies = of?.dummies ?? new Map();
+    this.stubs = of?.stubs ?? new Map();
     this.accounts = of?.accounts ?? [];
     this.faults = of?.faults ?? [];
   }
@@ -111,8 +111,8 @@ export class Load {
 
   private work(kind: Kind, n: number): Promise<void> {
     const work: Record<Kind, () => Promise<void>> = {
-      samples: () => this.createSample(n),
-      tickets: () => this.createTicket(n),
+      dummies: () => this.createDummy(n),
+      stubs: () => this.createStub(n),
       accounts: () => this.register(),
       mutations: () => this.mutate(n),
       reads: () => this.read(),
@@ -120,43 +120,43 @@ export class Load {
     return work[kind]();
   }
 
-  private async createSample(n: number): Promise<void> {
+  private async createDummy(n: number): Promise<void> {
     const text = `${n} ${randomUUID()}`;
-    this.samples.set(text, undefined);
+    this.dummies.set(text, undefined);
     const reply = await this.post(
-      'samples',
-      '/v1/samples',
+      'dummies',
+      '/v1/dummies',
       { text },
-      { onRefused: () => this.samples.delete(text) },
+      { onRefused: () => this.dummies.delete(text) },
     );
-    if (reply) this.acknowledge('samples', text, reply.body.data.id);
+    if (reply) this.acknowledge('dummies', text, reply.body.data.id);
   }
 
   private async mutate(n: number): Promise<void> {
     const text = `${n} ${randomUUID()}`;
-    this.samples.set(text, undefined);
+    this.dummies.set(text, undefined);
     const body = { query: CREATE, variables: { input: { text } } };
-    const options = { status: 200, onRefused: () => this.samples.delete(text) };
+    const options = { status: 200, onRefused: () => this.dummies.delete(text) };
     const reply = await this.post('mutations', '/graphql', body, options);
-    if (reply) this.acknowledge('mutations', text, Number(reply.body.data.createSample.id));
+    if (reply) this.acknowledge('mutations', text, Number(reply.body.data.createDummy.id));
   }
 
   /** Repeats the request with its key until there is a response, and then once more. */
-  private async createTicket(n: number): Promise<void> {
+  private async createStub(n: number): Promise<void> {
     const request = { key: randomUUID(), n };
-    let ticket = await this.sendTicket(request);
-    while (ticket === undefined) ticket = await this.sendTicket(request);
-    this.tickets.set(request, ticket);
-    this.note('tickets');
-    const replay = await this.sendTicket(request);
-    if (replay !== undefined && replay !== ticket)
-      this.faults.push(`The key ${request.key} gave ${ticket}, and then ${replay}`);
+    let stub = await this.sendStub(request);
+    while (stub === undefined) stub = await this.sendStub(request);
+    this.stubs.set(request, stub);
+    this.note('stubs');
+    const replay = await this.sendStub(request);
+    if (replay !== undefined && replay !== stub)
+      this.faults.push(`The key ${request.key} gave ${stub}, and then ${replay}`);
   }
 
   /** @returns the response, if there is one */
-  async sendTicket(request: TicketRequest): Promise<string | undefined> {
+  async sendStub(request: StubRequest): Promise<string | undefined> {
     const headers = { 'idempotency-key': request.key };
-    const reply = await this.post('tickets', '/v1/tickets', request, { headers });
+    const reply = await this.post('stubs', '/v1/stubs', request, { headers });
     return reply && JSON.stringify(reply.body);
   }
 
@@ -173,14 +173,14 @@ export class Load {
 
   /** What was acknowledged can be read at once. */
   private async read(): Promise<void> {
-    const ids = [...this.samples.values()].filter((id) => id !== undefined);
+    const ids = [...this.dummies.values()].filter((id) => id !== undefined);
     if (ids.length === 0) return;
     const id = Math.random() < 0.5 ? ids.at(-1)! : ids[Math.floor(Math.random() * ids.length)]!;
-    if (await this.send('reads', `/v1/samples/${id}`, {}, { status: 200 })) this.note('reads');
+    if (await this.send('reads', `/v1/dummies/${id}`, {}, { status: 200 })) this.note('reads');
   }
 
   private acknowledge(kind: Kind, text: string, id: number): void {
-    this.samples.set(text, id);
+    this.dummies.set(text, id);
     this.note(kind);
   }
 
@@ -258,4 +258,4 @@ function isUnavailable(kind: Kind, { status, headers, body }: Reply): boolean {
 
 /** Another replica has not yet given up on the first request with the key. */
 const isInUse = (kind: Kind, { status, body }: Reply): boolean =>
-  kind === 'tickets' && status === 409 && body.error?.code === 'IDEMPOTENCY_KEY_IN_USE';
+  kind === 'stubs' && status === 409 && body.error?.code === 'IDEMPOTENCY_KEY_IN_USE';

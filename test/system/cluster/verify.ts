@@ -4,7 +4,7 @@ import { type Load, PASSWORD } from './load.ts';
 /** How many numbers PostgreSQL takes of a sequence in advance: a failover may leave them out. */
 const RESERVED = 32;
 
-interface Sample {
+interface Dummy {
   readonly id: number;
   readonly text: string;
 }
@@ -21,19 +21,19 @@ export class Verification {
   }
 
   /** @param failovers how often the sequences may have lost their reserve */
-  async samples(failovers: number): Promise<void> {
-    const samples = await listAll<Sample>(this.url, '/v1/samples');
+  async dummies(failovers: number): Promise<void> {
+    const dummies = await listAll<Dummy>(this.url, '/v1/dummies');
     const stored = new Map<string, number>();
-    for (const { id, text } of samples) {
+    for (const { id, text } of dummies) {
       if (stored.has(text))
-        this.faults.push(`The sample ${text} was created twice: ${stored.get(text)} and ${id}`);
-      if (!this.load.samples.has(text)) this.faults.push(`Nobody has created the sample ${id}`);
+        this.faults.push(`The dummy ${text} was created twice: ${stored.get(text)} and ${id}`);
+      if (!this.load.dummies.has(text)) this.faults.push(`Nobody has created the dummy ${id}`);
       stored.set(text, id);
     }
     let lost = 0;
-    for (const [text, id] of this.load.samples) {
+    for (const [text, id] of this.load.dummies) {
       if (id === undefined) lost += stored.has(text) ? 0 : 1;
-      else if (stored.get(text) !== id) this.faults.push(`The acknowledged sample ${id} is lost`);
+      else if (stored.get(text) !== id) this.faults.push(`The acknowledged dummy ${id} is lost`);
     }
     const gaps = Math.max(...stored.values()) - stored.size;
     if (gaps > lost + failovers * RESERVED)
@@ -41,23 +41,23 @@ export class Verification {
         `${gaps} ids are missing, but only ${lost} transactions were lost in ${failovers} failovers`,
       );
     console.log(
-      `${samples.length} samples, ${gaps} ids left out, ${lost} requests that were not carried out`,
+      `${dummies.length} dummies, ${gaps} ids left out, ${lost} requests that were not carried out`,
     );
   }
 
-  /** A ticket for each key, and the same response to the key as before the faults. */
-  async tickets(): Promise<void> {
-    const reply = (await (await fetch(`${this.url}/v1/tickets`)).json()) as { meta: { total: number } };
-    const { size } = this.load.tickets;
-    if (reply.meta.total !== size) this.faults.push(`There are ${reply.meta.total} tickets for ${size} keys`);
-    for (const [request, ticket] of this.load.tickets) {
-      const { id } = JSON.parse(ticket).data as { id: number };
-      const found = await (await fetch(`${this.url}/v1/tickets/${id}`)).text();
-      const replay = await this.load.sendTicket(request);
-      if (found !== ticket || replay !== ticket)
-        this.faults.push(`The key ${request.key} gave ${ticket}, now ${replay}; stored is ${found}`);
+  /** A stub for each key, and the same response to the key as before the faults. */
+  async stubs(): Promise<void> {
+    const reply = (await (await fetch(`${this.url}/v1/stubs`)).json()) as { meta: { total: number } };
+    const { size } = this.load.stubs;
+    if (reply.meta.total !== size) this.faults.push(`There are ${reply.meta.total} stubs for ${size} keys`);
+    for (const [request, stub] of this.load.stubs) {
+      const { id } = JSON.parse(stub).data as { id: number };
+      const found = await (await fetch(`${this.url}/v1/stubs/${id}`)).text();
+      const replay = await this.load.sendStub(request);
+      if (found !== stub || replay !== stub)
+        this.faults.push(`The key ${request.key} gave ${stub}, now ${replay}; stored is ${found}`);
     }
-    console.log(`${size} tickets, one for each key, which gives it again`);
+    console.log(`${size} stubs, one for each key, which gives it again`);
   }
 
   /**
