@@ -76,10 +76,10 @@ async function blockingStatements(all: readonly Migration[]): Promise<string[]> 
   return faults;
 }
 
-/** The faults of dummies that run after all migrations, whatever is wrong with those. */
-async function faultsOf(...dummies: readonly Migration[]): Promise<string[]> {
-  const faults = await blockingStatements([...migrations, ...dummies]);
-  return faults.filter((fault) => dummies.some(({ name }) => fault.startsWith(`${name}: `)));
+/** The faults of migrations that run after all others, whatever is wrong with those. */
+async function faultsOf(...added: readonly Migration[]): Promise<string[]> {
+  const faults = await blockingStatements([...migrations, ...added]);
+  return faults.filter((fault) => added.some(({ name }) => fault.startsWith(`${name}: `)));
 }
 
 /** A migration that runs after all others. */
