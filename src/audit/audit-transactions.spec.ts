@@ -6,13 +6,13 @@ import { Args, ID, Mutation, Resolver } from '@nestjs/graphql';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from 'typeorm';
-import { Changes } from '../src/platform/changes/index.js';
-import { AppError } from '../src/platform/http/errors/errors.js';
-import { Id } from '../src/platform/http/validation/id.js';
-import { Transactions } from '../src/platform/database/transactions.js';
-import { type Reply, startApi, type TestApi } from './support/api.js';
-import { FixtureModule } from './support/fixture.module.js';
-import { STORES, type StoreName } from './support/stores.js';
+import { Changes } from '../platform/changes/index.js';
+import { AppError } from '../platform/http/errors/errors.js';
+import { Id } from '../platform/http/validation/id.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { type Reply, startApi, type TestApi } from '../../test/support/api.js';
+import { FixtureModule } from '../../test/support/fixture.module.js';
+import { STORES, type StoreName } from '../../test/support/stores.js';
 
 @Entity('audited_notes')
 class Note {

@@ -122,7 +122,6 @@ try {
     'postgres-only',
     'test/database',
     'audit-routes',
-    'group-commit',
     'migration-rules',
     'reference',
     'typeorm-commands',

@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Statement } from '../src/platform/database/statement.js';
-import { Transactions } from '../src/platform/database/transactions.js';
-import { startApi, startApiOn, type TestApi } from './support/api.js';
-import { Stub } from './support/fixture/stubs.js';
-import { FixtureModule } from './support/fixture.module.js';
-import { statementsOf } from './support/statements.js';
-import { createStore, STORES } from './support/stores.js';
+import type { Statement } from './statement.js';
+import { Transactions } from './transactions.js';
+import { startApi, startApiOn, type TestApi } from '../../../test/support/api.js';
+import { Stub } from '../../../test/support/fixture/stubs.js';
+import { FixtureModule } from '../../../test/support/fixture.module.js';
+import { statementsOf } from '../../../test/support/statements.js';
+import { createStore, STORES } from '../../../test/support/stores.js';
 
 class Stop extends Error {}
 

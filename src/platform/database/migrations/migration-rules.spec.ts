@@ -9,19 +9,25 @@ import {
   type QueryRunner,
   TableForeignKey,
 } from 'typeorm';
-import { createApp } from '../src/app.js';
-import type { Config } from '../src/platform/config/config.js';
-import { loadConfig } from '../src/platform/config/load-config.js';
-import { commandDataSource } from '../src/platform/database/data-source.js';
-import { migrate } from '../src/platform/database/migrate.js';
-import { columnTypes } from '../src/platform/database/migrations/column-types.js';
-import { createIndexConcurrently } from '../src/platform/database/migrations/concurrent-index.js';
-import { migrations } from '../src/platform/database/migrations/index.js';
-import { growVersions } from '../src/platform/database/migrations/row-versions.js';
-import { explainStartFailure } from '../src/platform/operations/start-failure.js';
-import { unquotedNames, whyBlocking } from './support/blocking-statements.js';
-import { startApi } from './support/api.js';
-import { createStore, ifEmbedded, type StoreName, STORES, type TestStore } from './support/stores.js';
+import { createApp } from '../../../app.js';
+import type { Config } from '../../config/config.js';
+import { loadConfig } from '../../config/load-config.js';
+import { commandDataSource } from '../data-source.js';
+import { migrate } from '../migrate.js';
+import { columnTypes } from './column-types.js';
+import { createIndexConcurrently } from './concurrent-index.js';
+import { migrations } from './index.js';
+import { growVersions } from './row-versions.js';
+import { explainStartFailure } from '../../operations/start-failure.js';
+import { unquotedNames, whyBlocking } from '../../../../test/support/blocking-statements.js';
+import { startApi } from '../../../../test/support/api.js';
+import {
+  createStore,
+  ifEmbedded,
+  type StoreName,
+  STORES,
+  type TestStore,
+} from '../../../../test/support/stores.js';
 
 /** The last migration of the first release, before which no table exists. */
 const LAST = 1795000000008;

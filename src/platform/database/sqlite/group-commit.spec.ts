@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
-import { Queries } from '../src/platform/database/queries.js';
-import { WRITE_DEADLINE } from '../src/platform/database/failures.js';
-import { Transactions } from '../src/platform/database/transactions.js';
-import { startApi } from './support/api.js';
-import { FixtureModule } from './support/fixture.module.js';
-import { ifEmbedded } from './support/stores.js';
-import { onlyFake } from './support/fake-timers.js';
+import { Queries } from '../queries.js';
+import { WRITE_DEADLINE } from '../failures.js';
+import { Transactions } from '../transactions.js';
+import { startApi } from '../../../../test/support/api.js';
+import { FixtureModule } from '../../../../test/support/fixture.module.js';
+import { ifEmbedded } from '../../../../test/support/stores.js';
+import { onlyFake } from '../../../../test/support/fake-timers.js';
 
 /** PostgreSQL runs each write on a separate connection. */
 ifEmbedded(describe)('what is committed together on SQLite', () => {
