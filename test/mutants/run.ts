@@ -5,16 +5,15 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { globSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { filesWith, readFaults, readSources, writeFaults } from './faults.ts';
 import { type Place, placeOf, plant } from './plant.ts';
+import { isNamedAfter, type Reach, readReached, testsOf, writeReached } from './reached.ts';
 import type { Job, Outcome } from './worker.ts';
 
-/** Which faults each test file has reached, and its seconds: kept, because all tests run for it. */
-const REACHED = 'node_modules/.cache/faults-reached.json';
 /** How many faults a process tries: one that leaves something behind spoils the others at most. */
 const BATCH = 20;
 /**
@@ -79,7 +78,7 @@ interface Located extends Place {
 /** Tries faults, several processes side by side. What is decided when modules are loaded needs a process of its own. */
 async function tryAll(
   asking: readonly Located[],
-  testsOf: (place: Located) => string[],
+  testFilesOf: (place: Located) => string[],
   store?: Job['store'],
 ): Promise<void> {
   const queue = [...asking];
@@ -93,7 +92,7 @@ async function tryAll(
   await Promise.all(
     WORKERS.map(async () => {
       for (let batch = take(); batch.length > 0; batch = take()) {
-        const again = await tryBatch(batch, testsOf, store);
+        const again = await tryBatch(batch, testFilesOf, store);
         for (const { number } of again.alone) alone.add(number);
         queue.unshift(...again.alone, ...again.rest);
         done += batch.length - again.alone.length - again.rest.length;
@@ -106,10 +105,10 @@ async function tryAll(
 /** @returns what needs a process of its own, and what follows a fault that did not end */
 async function tryBatch(
   batch: readonly Located[],
-  testsOf: (place: Located) => string[],
+  testFilesOf: (place: Located) => string[],
   store: Job['store'],
 ): Promise<{ alone: Located[]; rest: Located[] }> {
-  const jobs = batch.map((place) => ({ fault: place.number, files: testsOf(place), store }));
+  const jobs = batch.map((place) => ({ fault: place.number, files: testFilesOf(place), store }));
   const tried: number[] = [];
   const alone: Located[] = [];
   const isAlone = batch.length === 1;
@@ -141,27 +140,20 @@ function notice(number: number, file: string): void {
 
 /** @returns the test files that try a fault */
 async function findTests(): Promise<(place: Located) => string[]> {
-  const outcomes = existsSync(REACHED)
-    ? (JSON.parse(readFileSync(REACHED, 'utf8')) as { file: string; seconds: number; sources: string[] }[])
-    : await recordReached();
+  const reached = readReached() ?? (await recordReached());
   return ({ file }) => {
-    const words = new Set(wordsOf(file));
-    const able = outcomes
-      .filter(({ sources: reached }) => reached.includes(file))
-      .map((outcome) => ({ ...outcome, share: 1 / outcome.sources.length }))
-      .toSorted((a, b) => b.share / b.seconds - a.share / a.seconds);
-    const isNamed = ({ file: test }: { file: string }) => wordsOf(test).some((word) => words.has(word));
+    const able = testsOf(file, reached);
     const chosen = [
-      ...able.filter(isNamed).slice(0, NAMED),
+      ...able.filter((test) => isNamedAfter(test.file, file)).slice(0, NAMED),
       ...able.slice(0, QUICK),
-      ...able.toSorted((a, b) => b.share - a.share).slice(0, THOROUGH),
+      ...able.toSorted((a, b) => a.sources.length - b.sources.length).slice(0, THOROUGH),
     ];
     return [...new Set(chosen.map((each) => each.file))];
   };
 }
 
 /** Runs all tests without a fault. */
-async function recordReached() {
+async function recordReached(): Promise<readonly Reach[]> {
   const files = globSync('{src,test}/**/*.{spec,e2e-spec}.ts', {
     exclude: ['test/{extra,recipes,system,mutants}/**', 'test/jest/**'],
   });
@@ -184,15 +176,8 @@ async function recordReached() {
     seconds,
     sources: [...new Set(reached.map((number) => places[number]!.file))],
   }));
-  mkdirSync(dirname(REACHED), { recursive: true });
-  writeFileSync(REACHED, JSON.stringify(record));
+  writeReached(record);
   return record;
-}
-
-/** The words of the name of a file and of its folder, without the endings of plurals. */
-function wordsOf(file: string): string[] {
-  const names = file.split('/').slice(-2);
-  return names.flatMap((name) => name.replace(/\..*/, '').split('-')).map((word) => word.replace(/s$/, ''));
 }
 
 /** Runs jobs in a process of their own, until the first that does not end. @returns the last file that it ran */

@@ -1,0 +1,76 @@
+/**
+ * `npm run test:near`: runs the tests that are nearest to the files that differ from the last commit, on SQLite, and stops
+ * at the first failure. Which tests reach a source is what `npm run test:mutants` has recorded; without the record, their
+ * names decide.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { parseCommandLine, parseNumber } from '../src/commands/support/command-line.ts';
+import { isNamedAfter, type Reach, readReached, testsOf } from './mutants/reached.ts';
+
+/** How long a test file takes of which nothing is recorded, in seconds. */
+const USUAL = 2;
+
+const { values, positionals } = parseCommandLine(
+  `Usage: npm run test:near [-- files of src or test] [--seconds 8]
+
+  --seconds  how long the chosen tests may take, by the record`,
+  { allowPositionals: true, options: { seconds: { type: 'string', default: '8' } } },
+);
+const seconds = parseNumber('--seconds', values.seconds, 1);
+const changed = positionals.length > 0 ? positionals : changedFiles();
+
+const isTest = (file: string) => /\.(e2e-)?spec\.ts$/.test(file);
+const own = changed.filter(isTest);
+const sources = changed.filter((file) => /^src\/.*\.ts$/.test(file) && !isTest(file));
+const chosen = new Set(own);
+const reached = readReached();
+if (sources.length > 0 && !reached)
+  console.log('The names of the tests decide; npm run test:mutants records what they reach');
+const spec = (source: string) => source.replace(/\.ts$/, '.spec.ts');
+for (const source of sources) if (existsSync(spec(source))) chosen.add(spec(source));
+let left = seconds;
+// In turn, so that each source has a part of the time.
+const candidates = sources.map((source) => [...testsFor(source)]);
+while (left > 0 && candidates.some((all) => all.length > 0)) {
+  for (const all of candidates) {
+    const next = all.shift();
+    if (!next || chosen.has(next.file) || next.seconds > Math.max(left, USUAL)) continue;
+    chosen.add(next.file);
+    left -= next.seconds;
+  }
+}
+if (chosen.size === 0) {
+  console.log('No test is near to what has changed');
+  process.exit(0);
+}
+const jest = ['node_modules/jest/bin/jest.js', '--bail', '--runTestsByPath', ...chosen];
+const { status } = spawnSync(process.execPath, [...jest, '--testNamePattern', '^(?!.*PostgreSQL)'], {
+  stdio: 'inherit',
+});
+process.exit(status ?? 1);
+
+/** Files that differ from the last commit, also new ones. */
+function changedFiles(): string[] {
+  const lines = (...parameters: string[]) =>
+    execFileSync('git', parameters, { encoding: 'utf8' }).split('\n').filter(Boolean);
+  const all = [
+    ...lines('diff', '--name-only', '--diff-filter=d', 'HEAD'),
+    ...lines('ls-files', '--others', '--exclude-standard'),
+  ];
+  return all.filter((file) => existsSync(file));
+}
+
+function testsFor(source: string): readonly Reach[] {
+  const known = reached && testsOf(source, reached).filter(({ file }) => existsSync(file));
+  if (known && known.length > 0) {
+    // What is named after it comes first: it is most about it.
+    const isNamed = ({ file }: Reach) => isNamedAfter(file, source);
+    return [...known.filter(isNamed), ...known.filter((each) => !isNamed(each))];
+  }
+  return globSync('{src,test}/**/*.{spec,e2e-spec}.ts', {
+    exclude: ['test/{extra,recipes,system,mutants}/**'],
+  })
+    .filter((file) => isNamedAfter(file, source))
+    .map((file) => ({ file, seconds: USUAL, sources: [] }));
+}
