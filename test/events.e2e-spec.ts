@@ -10,6 +10,7 @@ import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
+import { shuffle } from './support/shuffle.js';
 import { ANY_STORE, createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { environmentOfProcess } from './support/environment.js';
@@ -68,6 +69,8 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
       });
     }
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    await shuffle(api, 'events');
+    expect(await since(start)).toEqual(events);
   });
 
   it('contains JSON text verbatim, except for line breaks', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { shuffle } from './support/shuffle.js';
 import { STORES } from './support/stores.js';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -131,6 +132,7 @@ describe.each(STORES)('orders on %s', (store) => {
     const own = await startApi(store);
     for (let n = 1; n <= 5; n++) await own.post('/v1/orders', { n }, { 'idempotency-key': `k${n}` });
 
+    await shuffle(own, 'orders');
     const page = await own.get('/v1/orders?page=2&limit=2');
 
     expect(page.body.data.map(({ payload }: any) => payload.n)).toEqual([3, 2]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
+import { isOrdered, shuffle } from './support/shuffle.js';
 import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
@@ -88,11 +89,19 @@ describe.each(STORES)('users on %s', (store) => {
   });
 
   describe('list', () => {
+    beforeAll(async () => {
+      for (let n = 0; n < 5; n++) await usersOf(api).create();
+    });
+
     it('is ordered by id, with ids as text', async () => {
+      await shuffle(api, 'users');
       const ids = (await api.get('/v1/users')).body.users.map(({ id }: { id: string }) => id);
 
       expect(ids[0]).toBe('1');
       expect(ids).toEqual(ids.toSorted((a: string, b: string) => Number(a) - Number(b)));
+      expect(isOrdered((await api.get('/v2/users')).body.data, 'ascending')).toBe(true);
+      const { data } = (await api.graphql('{ users { id } }')).body;
+      expect(isOrdered(data.users, 'ascending')).toBe(true);
       expect(Object.keys((await api.get('/v1/users')).body)).toEqual(['users']);
       expect((await api.get('/v1/users?limit=1')).body).toEqual({ users: [{ id: '1', name: 'Author' }] });
     });

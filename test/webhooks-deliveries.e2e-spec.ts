@@ -9,7 +9,8 @@ import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { Receiver, respond } from './support/receiver.js';
+import { type Delivered, Receiver, respond } from './support/receiver.js';
+import { isOrdered, shuffle } from './support/shuffle.js';
 import { STORES } from './support/stores.js';
 import { untilBlocked } from './support/until-blocked.js';
 import { until } from './support/until.js';
@@ -18,6 +19,9 @@ import { pathOf, Webhooks } from './support/webhooks.js';
 const SECOND = 1000;
 const HOUR = 60 * 60 * SECOND;
 const DAY = 24 * HOUR;
+
+const eventIdOf = ({ headers }: Delivered): string => String(headers['webhook-id']);
+const positionOf = (eventId: string): number => Number(eventId.split('-')[1]);
 
 /** Whether a call of a spied method has been successful. */
 const hasResolved = ({ mock }: { mock: { results: { value: unknown }[] } }): Promise<boolean> =>
@@ -78,6 +82,30 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
       error: null,
       created_at: expect.any(String),
     });
+  });
+
+  it('are listed with the newest first, and attempted with the oldest first', async () => {
+    const [, webhook] = [await webhooks.create(), await webhooks.create(), await webhooks.create()];
+    receiver.respondAt(webhook.path, 500);
+    for (let n = 0; n < 8; n++) await api.dummies.create();
+    const events = (await receiver.at(webhook.path, 8)).map(eventIdOf);
+    await until('all attempts have failed', async () => {
+      const listed = await webhooks.deliveries(webhook);
+      return listed.every(({ response_status }) => response_status === 500);
+    });
+    // The next attempts are due together, and are made one at a time, because the webhook fails.
+    await api.rows.execute('UPDATE webhook_deliveries SET next_attempt_at = :due', {
+      due: new Date(api.now.getTime() + HOUR).toISOString(),
+    });
+    for (const table of ['webhooks', 'webhook_deliveries']) await shuffle(api, table);
+    expect(isOrdered(await webhooks.deliveries(webhook), 'descending')).toBe(true);
+    expect(isOrdered(await webhooks.deliveries(webhook, '?status=pending'), 'descending')).toBe(true);
+    const { data } = (await api.get('/v1/webhooks', webhooks.staff)).body;
+    expect(isOrdered(data, 'ascending')).toBe(true);
+
+    api.advanceClock(HOUR + SECOND);
+    const again = (await receiver.at(webhook.path, 16)).slice(8).map(eventIdOf);
+    expect(again).toEqual(events.toSorted((a, b) => positionOf(a) - positionOf(b)));
   });
 
   it('have the selected types only, and no event from before the creation or while the webhook was inactive', async () => {

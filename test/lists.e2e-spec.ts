@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Passkey } from '../src/auth/passkey/passkey.entity.js';
+import { SocialIdentity } from '../src/auth/social/social-identity.entity.js';
+import { created, startApi, type TestApi } from './support/api.js';
+import { isOrdered, shuffle } from './support/shuffle.js';
+import { STORES } from './support/stores.js';
+
+const ROWS = 8;
+
+describe.each(STORES)('lists on %s, whatever the order of their rows on disk,', (store) => {
+  let api: TestApi;
+  let staff: Record<string, string>;
+  let ada: Record<string, string>;
+
+  beforeAll(async () => {
+    api = await startApi(store);
+    staff = await api.accounts.logInNewStaff();
+    const owners = [];
+    for (const name of ['ada', 'bob']) {
+      const headers = await api.accounts.logInNew(`${name}@example.com`);
+      owners.push({ headers, accountId: (await api.accounts.admin().find(`${name}@example.com`)).id });
+    }
+    ada = owners[0]!.headers;
+    for (let n = 0; n < ROWS; n++) {
+      await api.accounts.register(`account${n}@example.com`);
+      await api.accounts.login('ada@example.com');
+      for (const { headers, accountId } of owners) {
+        created(await api.post('/auth/api-keys/', { name: `Key ${n}`, scope: 'read' }, headers));
+        const row = { accountId, createdAt: new Date() };
+        const credentialId = `${accountId}-${n}`;
+        const device = { credentialId, publicKey: '', counter: 0, transports: '[]', name: `Device ${n}` };
+        await repository(Passkey).save({ ...row, ...device });
+        await repository(SocialIdentity).save({ ...row, provider: 'github', subject: credentialId });
+      }
+    }
+    for (const table of ['accounts', 'audit_entries', 'logins', 'api_keys', 'passkeys', 'social_identities'])
+      await shuffle(api, table);
+  });
+  afterAll(() => api.stop());
+
+  const repository = <Row extends object>(entity: new () => Row) =>
+    api.app.get<Repository<Row>>(getRepositoryToken(entity), { strict: false });
+
+  it.each([
+    ['/v1/audit?limit=100', 'descending'],
+    ['/auth/accounts/?limit=100', 'descending'],
+    ['/auth/accounts/?limit=100&q=EXAMPLE', 'descending'],
+    ['/auth/api-keys/', 'ascending'],
+    ['/auth/passkeys/', 'ascending'],
+    ['/auth/identities/', 'ascending'],
+  ] as const)('of %s have %s ids', async (path, order) => {
+    const { data } = (await api.get(path, path.endsWith('/') ? ada : staff)).body;
+
+    expect(data.length).toBeGreaterThanOrEqual(ROWS);
+    expect(isOrdered(data, order)).toBe(true);
+  });
+
+  it('of logins begin with the newest', async () => {
+    const { data } = (await api.get('/auth/sessions/', ada)).body;
+    const times = data.map(({ created_at }: { created_at: string }) => created_at);
+
+    expect(times.length).toBeGreaterThan(ROWS);
+    expect(times).toEqual(times.toSorted().toReversed());
+  });
+
+  it('of an exported account are as those of its pages', async () => {
+    const exported = (await api.get('/auth/me/export/', ada)).body;
+
+    for (const list of ['api_keys', 'passkeys', 'identities']) {
+      expect(exported[list]).toHaveLength(ROWS);
+      expect([list, isOrdered(exported[list], 'ascending')]).toEqual([list, true]);
+    }
+  });
+});
