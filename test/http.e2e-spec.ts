@@ -94,7 +94,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       '/v1/dummies/1//',
       '/%ff',
       '/%00',
-      '/v1/%73amples%ff',
+      '/v1/%64ummies%ff',
       '/__proto__',
       '/constructor',
       '/.env',
