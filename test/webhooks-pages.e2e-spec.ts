@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { confirm, describeConsole } from './support/console.js';
-import { Receiver, respond } from './support/receiver.js';
+import { type Delivered, Receiver, respond } from './support/receiver.js';
+import { until } from './support/until.js';
 
 describeConsole('the webhooks of the console', (of) => {
   let receiver: Receiver;
@@ -17,8 +18,10 @@ describeConsole('the webhooks of the console', (of) => {
     const secret = await page.getByLabel('Secret').inputValue();
     expect(secret).toMatch(/^whsec_/);
     await page.getByRole('button', { name: 'I have stored it' }).click();
-    await page.getByRole('button', { name: 'Send a test event' }).click();
-    await receiver.at('/hook', 1);
+    for (let n = 1; n <= 3; n++) {
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      await receiver.at('/hook', n);
+    }
 
     // The list shows which one fails.
     await page.getByRole('menuitem', { name: 'Webhooks' }).click();
@@ -29,15 +32,25 @@ describeConsole('the webhooks of the console', (of) => {
     const deliveries = page.getByRole('region', { name: 'Deliveries' });
     await deliveries.getByLabel('Status').click();
     await page.getByRole('option', { name: 'pending' }).click();
-    const row = deliveries.getByRole('row').filter({ hasText: 'webhook.test' });
-    await row.getByText('500').waitFor();
-    receiver.behaviour = respond(204);
-    await row.getByRole('button', { name: /^Redeliver/ }).click();
-    await receiver.at('/hook', 2);
-    await deliveries.getByText('There are none.').waitFor();
+    const rows = deliveries.getByRole('row').filter({ hasText: 'webhook.test' });
+    await rows.nth(2).getByText('500').waitFor();
+    const idOf = ({ headers }: Delivered) => headers['webhook-id'];
+    const middle = idOf((await receiver.at('/hook', 3))[1]!);
+    receiver.behaviour = (response, delivered) =>
+      respond(idOf(delivered) === middle ? 204 : 500)(response, delivered);
+    await rows
+      .nth(1)
+      .getByRole('button', { name: /^Redeliver/ })
+      .click();
+    await until(
+      'it is delivered',
+      () => receiver.delivered.filter((each) => idOf(each) === middle).length === 2,
+    );
+    await rows.nth(2).waitFor({ state: 'detached' });
+    await rows.nth(1).waitFor();
     await deliveries.getByLabel('Status').click();
     await page.getByRole('option', { name: 'delivered' }).click();
-    await row.getByText('204').waitFor();
+    await rows.getByText('204').waitFor();
 
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
     await confirm(page, 'Rotate');
