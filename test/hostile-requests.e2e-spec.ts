@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { operations } from './support/reference.js';
 import { fill } from './support/requests.js';
 import { Service } from './support/service.js';
-import { createStore, STORES, type TestStore } from './support/stores.js';
+import { ANY_STORE, createStore, STORES, type TestStore } from './support/stores.js';
 
 /** Bytes that no client library would send, as Node reads them. */
 const BYTE = '\x80';
@@ -235,14 +235,18 @@ describe.each(STORES)('what strangers send on %s', (store) => {
     expect(errors()).toEqual([]);
   });
 
-  it.each(NO_HOSTS)('is 400 on every path with the Host %j', async (host) => {
-    for (const [method, path] of ROUTES) {
-      const response = await send(`${method} ${path}`, `Host: ${host}`);
-      expect([path, statusOf(response)]).toEqual([path, 400]);
-      expect(response).toMatch(/x-request-id: [\da-f-]{36}/i);
-    }
-    const upgrade = `Host: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`;
-    expect(statusOf(await send('GET /v1/dummies', upgrade))).toBe(400);
-    expect(errors()).toEqual([]);
-  });
+  // No path needs the database for it.
+  if (store === ANY_STORE) {
+    it.each(NO_HOSTS)('is 400 on every path with the Host %j', async (host) => {
+      const routes = paired(NO_HOSTS).filter(([, other]) => other === host);
+      for (const [[method, path]] of routes) {
+        const response = await send(`${method} ${path}`, `Host: ${host}`);
+        expect([path, statusOf(response)]).toEqual([path, 400]);
+        expect(response).toMatch(/x-request-id: [\da-f-]{36}/i);
+      }
+      const upgrade = `Host: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`;
+      expect(statusOf(await send('GET /v1/dummies', upgrade))).toBe(400);
+      expect(errors()).toEqual([]);
+    });
+  }
 });
