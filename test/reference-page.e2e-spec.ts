@@ -61,9 +61,9 @@ describe('the page of the reference', () => {
       expect(errors.splice(0)).toEqual(['Failed to fetch']);
     });
 
-    it('shows dummies in several languages', async () => {
+    it('shows samples in several languages', async () => {
       const operation = await openOperation(page, url, 'health/GET/health');
-      await operation.getByRole('button', { name: /^Change code dummy language/ }).click();
+      await operation.getByRole('button', { name: /^Change code sample language/ }).click();
       await page.getByRole('option', { name: 'Requests' }).first().click();
 
       await operation.getByText('requests.get(').waitFor();
