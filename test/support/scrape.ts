@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { MetricsServer } from '../../src/platform/operations/metrics-server.js';
 import type { TestApi } from './api.js';
 
-/** Returns the dummies of a scrape in the Prometheus text format, by name with labels. */
+/** Returns the samples of a scrape in the Prometheus text format, by name with labels. */
 export async function scrape(api: TestApi): Promise<Map<string, number>> {
   const response = await fetch(api.app.get(MetricsServer).url!);
   expect(response.status).toBe(200);
