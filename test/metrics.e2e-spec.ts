@@ -104,19 +104,19 @@ describe.each(STORES)('metrics on %s', (store) => {
     await api.graphql('mutation { updateDummy(id: "999", input: { text: "X" }) { id } }');
     await api.graphql('{ broken');
 
-    const dummies = await scrape(api);
+    const samples = await scrape(api);
     const count = (type: string, outcome: string) =>
-      dummies.get(
+      samples.get(
         `graphql_server_operation_duration_seconds_count{graphql_operation_type="${type}",outcome="${outcome}"}`,
       );
     expect(count('query', 'success')).toBe(1);
     expect(count('mutation', 'error')).toBe(1);
     expect(count('invalid', 'error')).toBe(1);
-    expect([...dummies.keys()].filter((name) => name.includes('Ours'))).toEqual([]);
+    expect([...samples.keys()].filter((name) => name.includes('Ours'))).toEqual([]);
   });
 
   it('describe the process: event loop, heap, garbage collection', async () => {
-    const dummies = await scrape(api);
+    const samples = await scrape(api);
 
     for (const name of [
       'nodejs_eventloop_lag_p99_seconds',
@@ -124,9 +124,9 @@ describe.each(STORES)('metrics on %s', (store) => {
       'process_resident_memory_bytes',
       'process_cpu_user_seconds_total',
     ]) {
-      expect(dummies.get(name)).toBeGreaterThan(0);
+      expect(samples.get(name)).toBeGreaterThan(0);
     }
-    // The metric has dummies only after the first collection.
+    // The metric has samples only after the first collection.
     const response = await fetch(api.app.get(MetricsServer).url!);
     expect(await response.text()).toContain('# TYPE nodejs_gc_duration_seconds histogram');
   });
@@ -138,8 +138,8 @@ describe.each(STORES)('metrics on %s', (store) => {
     await create();
     await create();
 
-    const dummies = await scrape(api);
-    expect(dummies.get('idempotency_replays_total')).toBe(before + 2);
+    const samples = await scrape(api);
+    expect(samples.get('idempotency_replays_total')).toBe(before + 2);
   });
 
   it('count throttled logins, and security events', async () => {
@@ -147,9 +147,9 @@ describe.each(STORES)('metrics on %s', (store) => {
     for (let n = 0; n < 20; n++) await logIn();
     expect(await logIn()).toBeError('RATE_LIMITED');
 
-    const dummies = await scrape(api);
-    expect(dummies.get('login_throttled_total{limit="pair"}')).toBe(1);
-    expect(dummies.get('security_events_total{event="login_failed"}')).toBe(20);
+    const samples = await scrape(api);
+    expect(samples.get('login_throttled_total{limit="pair"}')).toBe(1);
+    expect(samples.get('security_events_total{event="login_failed"}')).toBe(20);
   });
 
   it('report the number and age of queued mails', async () => {
@@ -161,10 +161,10 @@ describe.each(STORES)('metrics on %s', (store) => {
       recorded: new Date(Date.now() - 600_000).toISOString(),
     });
 
-    const dummies = await scrape(api);
-    expect(dummies.get('mail_outbox_mails')).toBe(1);
-    expect(dummies.get('mail_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(600);
-    expect(dummies.get('mail_outbox_oldest_age_seconds')).toBeLessThan(3600);
+    const samples = await scrape(api);
+    expect(samples.get('mail_outbox_mails')).toBe(1);
+    expect(samples.get('mail_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(600);
+    expect(samples.get('mail_outbox_oldest_age_seconds')).toBeLessThan(3600);
   });
 
   it('report the lag of a subscriber by the events of its types, and its failed attempts', async () => {
@@ -377,10 +377,10 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect((await scrape(other)).get('service_ready')).toBe(1);
     await other.rows.execute('ALTER TABLE mails RENAME TO gone');
 
-    const dummies = await scrape(other);
-    expect(dummies.has('mail_outbox_mails')).toBe(false);
-    expect(dummies.get('service_ready')).toBe(0);
-    expect(dummies.has('process_resident_memory_bytes')).toBe(true);
+    const samples = await scrape(other);
+    expect(samples.has('mail_outbox_mails')).toBe(false);
+    expect(samples.get('service_ready')).toBe(0);
+    expect(samples.has('process_resident_memory_bytes')).toBe(true);
     await other.stop();
   });
 

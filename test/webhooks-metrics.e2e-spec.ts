@@ -41,9 +41,9 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
     expect(age).toBeLessThan(3600);
 
     await api.delete(`/v1/webhooks/${id}`, staff);
-    const dummies = await scrape(api);
-    expect(dummies.get('webhook_deliveries_pending')).toBe(0);
-    expect(dummies.get('webhook_deliveries_oldest_age_seconds')).toBe(0);
+    const samples = await scrape(api);
+    expect(samples.get('webhook_deliveries_pending')).toBe(0);
+    expect(samples.get('webhook_deliveries_oldest_age_seconds')).toBe(0);
   });
 
   it('read few index entries, whatever the length of a queue', async () => {
@@ -73,8 +73,8 @@ describe.each(STORES)('Metrics of webhooks on %s', (store) => {
   });
 
   it('report how far their subscriber is behind', async () => {
-    const dummies = await scrape(api);
-    expect(dummies.get('event_subscriber_lag_seconds{subscriber="webhooks"}')).toBe(0);
-    expect(dummies.get('event_subscriber_failed_attempts{subscriber="webhooks"}')).toBe(0);
+    const samples = await scrape(api);
+    expect(samples.get('event_subscriber_lag_seconds{subscriber="webhooks"}')).toBe(0);
+    expect(samples.get('event_subscriber_failed_attempts{subscriber="webhooks"}')).toBe(0);
   });
 });
