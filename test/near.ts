@@ -1,12 +1,13 @@
 /**
- * `npm run test:near`: runs the tests that are nearest to the files that differ from the last commit, on SQLite, and stops
- * at the first failure. Which tests reach a source is what `npm run test:mutants` has recorded; without the record, their
+ * `npm run test:near`: runs the tests that are nearest to the files that differ from the last commit, on one database, and
+ * stops at the first failure. Which tests reach a source is what `npm run test:mutants` has recorded; without the record, their
  * names decide.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { parseCommandLine, parseNumber } from '../src/commands/support/command-line.ts';
+import { parseCommandLine, parseNumber, rejectUsage } from '../src/commands/support/command-line.ts';
 import { isNamedAfter, type Reach, readReached, testsOf } from './mutants/reached.ts';
+import { STORES } from './support/stores.ts';
 
 /** How long a test file takes of which nothing is recorded, in seconds. */
 const USUAL = 2;
@@ -18,6 +19,8 @@ const { values, positionals } = parseCommandLine(
   { allowPositionals: true, options: { seconds: { type: 'string', default: '8' } } },
 );
 const seconds = parseNumber('--seconds', values.seconds, 1);
+const missing = positionals.filter((file) => !existsSync(file));
+if (missing.length > 0) rejectUsage(`There is no ${missing.join(', ')}`);
 const changed = positionals.length > 0 ? positionals : changedFiles();
 
 const isTest = (file: string) => /\.(e2e-)?spec\.ts$/.test(file);
@@ -45,9 +48,8 @@ if (chosen.size === 0) {
   process.exit(0);
 }
 const jest = ['node_modules/jest/bin/jest.js', '--bail', '--runTestsByPath', ...chosen];
-const { status } = spawnSync(process.execPath, [...jest, '--testNamePattern', '^(?!.*PostgreSQL)'], {
-  stdio: 'inherit',
-});
+if (STORES.includes('SQLite')) jest.push('--testNamePattern', '^(?!.*PostgreSQL)');
+const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit' });
 process.exit(status ?? 1);
 
 /** Files that differ from the last commit, also new ones. */
