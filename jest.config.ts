@@ -39,7 +39,8 @@ export const PROJECT = {
   },
   // Node itself loads these; it removes the types.
   transformIgnorePatterns: ['/node_modules/', '<rootDir>/test/jest/(?!.*spec)'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  // The second is the folder of a build that was stopped, until the next one removes it.
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/\\.build-'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
   // For `--findRelatedTests` and `--watch`, which follow the imports.
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'] },
