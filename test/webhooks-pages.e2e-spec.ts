@@ -30,8 +30,11 @@ describeConsole('the webhooks of the console', (of) => {
     await listed.getByRole('link', { name: 'Open' }).click();
 
     const deliveries = page.getByRole('region', { name: 'Deliveries' });
-    await deliveries.getByLabel('Status').click();
-    await page.getByRole('option', { name: 'pending' }).click();
+    const select = async (status: string) => {
+      await deliveries.getByLabel('Status').click();
+      await page.getByRole('option', { name: status }).click();
+    };
+    await select('pending');
     const rows = deliveries.getByRole('row').filter({ hasText: 'webhook.test' });
     await rows.nth(2).getByText('500').waitFor();
     const idOf = ({ headers }: Delivered) => headers['webhook-id'];
@@ -48,8 +51,9 @@ describeConsole('the webhooks of the console', (of) => {
     );
     await rows.nth(2).waitFor({ state: 'detached' });
     await rows.nth(1).waitFor();
-    await deliveries.getByLabel('Status').click();
-    await page.getByRole('option', { name: 'delivered' }).click();
+    await select('failed');
+    await deliveries.getByText('There are none.').waitFor();
+    await select('delivered');
     await rows.getByText('204').waitFor();
 
     await page.getByRole('button', { name: 'Rotate the secret' }).click();

@@ -46,6 +46,9 @@ export function describeConsole(name: string, tests: (of: () => TestConsole) => 
   });
 }
 
-/** Presses a button of the dialog that is open. */
-export const confirm = (page: Page, action: string): Promise<void> =>
-  page.getByRole('dialog').getByRole('button', { name: action }).click();
+/** Presses a button of the dialog that is open, and waits until it has closed: what is behind it is hidden until then. */
+export async function confirm(page: Page, action: string): Promise<void> {
+  const button = page.getByRole('dialog').getByRole('button', { name: action });
+  await button.click();
+  await button.waitFor({ state: 'detached' });
+}
