@@ -218,6 +218,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
       expect(await webhooks.change(webhook, { active: false })).toHaveStatus(200);
       await api.dummies.create({ text: 'While it is inactive' });
     });
+    api.wakeJobs();
     await api.dummies.create({ text: 'Afterwards' });
     await webhooks.untilStatus(webhook, 'delivered', 1);
 

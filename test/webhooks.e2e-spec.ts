@@ -218,6 +218,8 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const verifies = async (count: number) => {
       await webhooks.sendTest(webhook);
       const { body, headers } = (await receiver.at(webhook.path, count)).at(-1)!;
+      // An attempt without a result would be repeated when the clock moves.
+      await webhooks.untilStatus(webhook, 'delivered', 1);
       return secrets.map((secret) => {
         // The library also checks the time of the signature, but the test has moved the clock.
         const now = new Webhook(secret).sign(

@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { InjectOptions } from 'fastify';
@@ -7,7 +8,9 @@ import { createApp } from '../../src/app.js';
 import { PasswordChanges } from '../../src/auth/password/password-changes.js';
 import { Account } from '../../src/accounts/account.entity.js';
 import { AccountAdmin } from '../../src/accounts/account-admin.js';
+import { Subscribers } from '../../src/platform/changes/index.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
+import { Poller } from '../../src/platform/jobs/poller.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { MailServer } from './mail-server.js';
@@ -191,6 +194,12 @@ export class TestApi {
   moveClock(milliseconds: number): void {
     this.moved = milliseconds;
     this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
+    this.wakeJobs();
+  }
+
+  /** Looks for jobs at once, as the next poll would. */
+  wakeJobs(): void {
+    for (const poller of pollersOf(this.app)) poller.wake();
   }
 
   /** Moves the clock of the service by milliseconds from where it is. */
@@ -206,6 +215,7 @@ export class TestApi {
   /** Stops the clock of the service at a time, so that nothing becomes due while a test waits. */
   stopClock(time: number): void {
     this.app.get(Clock).now = () => new Date(time);
+    this.wakeJobs();
   }
 
   /** Waits until the outbox has no mail of a kind, because moving the clock past its lease would send it again. */
@@ -222,7 +232,7 @@ export class TestApi {
     await this.app.close();
     const config: Config = Object.assign({}, this.config, changes);
     const { modules, removeStore } = this;
-    return new TestApi(await createApp(config, { modules }), config, removeStore, modules);
+    return startOn(config, modules, removeStore);
   }
 
   /**
@@ -231,7 +241,11 @@ export class TestApi {
    */
   async replica(): Promise<TestApi> {
     const { config, modules } = this;
-    return new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);
+    const other = new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);
+    // What one of them adds, the other finds by a poll.
+    Poller.interval = POLLS.ofReplicas;
+    for (const api of [this, other]) api.wakeJobs();
+    return other;
   }
 
   async stop(): Promise<void> {
@@ -312,6 +326,28 @@ export async function startApiOn(
   modules = DEFAULT_MODULES,
   removeStore = async (): Promise<void> => undefined,
 ): Promise<TestApi> {
-  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
-  return new TestApi(await createApp(config, { modules }), config, removeStore, modules);
+  return startOn(loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment }), modules, removeStore);
+}
+
+async function startOn(
+  config: Config,
+  modules: readonly Type[],
+  removeStore: () => Promise<void>,
+): Promise<TestApi> {
+  Poller.interval = POLLS.ofOne;
+  const api = new TestApi(await createApp(config, { modules }), config, removeStore, modules);
+  // What an earlier process has left.
+  api.wakeJobs();
+  return api;
+}
+
+/** Times between two polls, in milliseconds: a lost wake-up of one process fails, and replicas have that of production. */
+const POLLS = { ofOne: 600_000, ofReplicas: Poller.interval };
+
+function pollersOf(app: NestFastifyApplication): readonly Poller<unknown>[] {
+  const providers = app.get(DiscoveryService, { strict: false }).getProviders();
+  return [
+    ...providers.map(({ instance }) => instance as unknown).filter((each) => each instanceof Poller),
+    ...app.get(Subscribers).subscriptions.values(),
+  ];
 }

@@ -31,6 +31,8 @@ export class Webhooks {
     const url = `${this.receiver.url}/${++Webhooks.paths}`;
     const body = { url, types: ['dummy.created'], ...fields };
     const webhook = created(await this.api.post('/v1/webhooks', body, this.staff));
+    // Events are looked at again after a poll, if there was no active webhook.
+    this.api.wakeJobs();
     return { ...webhook, path: new URL(webhook.url).pathname };
   }
 
@@ -38,8 +40,10 @@ export class Webhooks {
     return (await this.api.get(pathOf(webhook), this.staff)).body.data;
   }
 
-  change(webhook: TestWebhook, changes: object): Promise<Reply> {
-    return this.api.patch(pathOf(webhook), changes, this.staff);
+  async change(webhook: TestWebhook, changes: object): Promise<Reply> {
+    const reply = await this.api.patch(pathOf(webhook), changes, this.staff);
+    this.api.wakeJobs();
+    return reply;
   }
 
   rotateSecret(webhook: TestWebhook): Promise<Reply> {

@@ -100,6 +100,18 @@ describe('Poller', () => {
     expect(poller.started).toEqual(['a']);
   });
 
+  it('looks again when a job becomes due after a poll that was asked for later, and comes earlier', async () => {
+    const poller = start();
+    poller.wake(200);
+    poller.wake();
+    await settle();
+    poller.due.push('a');
+    jest.advanceTimersByTime(200);
+    await settle();
+
+    expect(poller.started).toEqual(['a']);
+  });
+
   it('does as many jobs at a time as it may, and the next ones as soon as one ends', async () => {
     const poller = start(2, 'a', 'b', 'c');
     poller.wake();

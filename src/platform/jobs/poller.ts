@@ -24,8 +24,8 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
   private isFailing = false;
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
-  /** The latest poll that was asked for while an earlier one was due: a job may become due after that one. */
-  private laterAt = 0;
+  /** The latest poll that `wake` was called for: earlier polls do not replace it. */
+  private wokenAt = 0;
   protected stopped = true;
 
   /**
@@ -58,7 +58,7 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
 
   start(): void {
     this.stopped = false;
-    this.wake(Poller.interval);
+    this.pollAt(performance.now() + Poller.interval);
   }
 
   async stop(): Promise<void> {
@@ -72,15 +72,10 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
 
   /** Polls soon: call it when there is a new job. @param delay in milliseconds */
   wake(delay = 0): void {
-    const dueAt = performance.now() + delay;
     if (this.stopped) return;
-    if (dueAt >= this.dueAt) {
-      this.laterAt = Math.max(this.laterAt, dueAt);
-      return;
-    }
-    clearTimeout(this.timer);
-    this.dueAt = dueAt;
-    this.timer = this.outside(setTimeout, () => void this.beginDue(), delay).unref();
+    const dueAt = performance.now() + delay;
+    this.wokenAt = Math.max(this.wokenAt, dueAt);
+    this.pollAt(dueAt);
   }
 
   /** Polls now, and waits for the jobs that this begins. */
@@ -96,9 +91,16 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
     this.isAwake = true;
     return (this.claiming ??= this.claimAll().finally(() => {
       this.claiming = undefined;
-      const later = this.laterAt - performance.now();
-      this.wake(Math.min(later > 0 ? later : Infinity, Poller.interval));
+      const now = performance.now();
+      this.pollAt(this.wokenAt > now ? this.wokenAt : now + Poller.interval);
     }));
+  }
+
+  private pollAt(dueAt: number): void {
+    if (this.stopped || dueAt >= this.dueAt) return;
+    clearTimeout(this.timer);
+    this.dueAt = dueAt;
+    this.timer = this.outside(setTimeout, () => void this.beginDue(), dueAt - performance.now()).unref();
   }
 
   private async claimAll(): Promise<void> {
