@@ -85,6 +85,7 @@ describe.each(STORES)('notices on %s', (store) => {
   });
 
   it('report to the owner what an operator has changed', async () => {
+    api.pollOften();
     const headers = await register('lost@example.com');
     await turnOnFactor(api, headers);
     const account = (parameters: string[], input: string) =>

@@ -2,15 +2,15 @@ import { Logger } from '@nestjs/common';
 import { describe, expect, it, jest } from '@jest/globals';
 import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE } from './support/stores.js';
 
 const PRODUCTION = { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 'as'.repeat(16) };
 
-describe.each(STORES)('X-Forwarded-For of a peer that is not trusted, on %s', (store) => {
+describe('X-Forwarded-For of a peer that is not trusted', () => {
   /** Sends requests. @returns the warnings about the header */
   const send = async (settings: Record<string, string>, headers: Record<string, string>) => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-    const api = await startApi(store, settings, [FixtureModule]);
+    const api = await startApi(ANY_STORE, settings, [FixtureModule]);
     for (let n = 0; n < 3; n++) expect(await api.get('/v1/dummies', headers)).toHaveStatus(200);
     await api.stop();
     return warned.mock.calls.map(([line]) => line).filter(({ msg }) => msg?.includes('TRUST_PROXY'));

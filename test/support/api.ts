@@ -3,6 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { InjectOptions } from 'fastify';
+import { Registry } from 'prom-client';
 import type { Repository } from 'typeorm';
 import { createApp } from '../../src/app.js';
 import { PasswordChanges } from '../../src/auth/password/password-changes.js';
@@ -229,7 +230,7 @@ export class TestApi {
 
   /** Stops the application, and starts another one on the same database with changed settings. */
   async restart(changes: Partial<Config> = {}): Promise<TestApi> {
-    await this.app.close();
+    await this.close();
     const config: Config = Object.assign({}, this.config, changes);
     const { modules, removeStore } = this;
     return startOn(config, modules, removeStore);
@@ -242,15 +243,36 @@ export class TestApi {
   async replica(): Promise<TestApi> {
     const { config, modules } = this;
     const other = new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);
-    // What one of them adds, the other finds by a poll.
-    Poller.interval = POLLS.ofReplicas;
-    for (const api of [this, other]) api.wakeJobs();
+    for (const api of [this, other]) api.pollOften();
     return other;
   }
 
+  /** Polls as in production, for jobs that another process adds. */
+  pollOften(): void {
+    Poller.interval = POLLS.often;
+    this.wakeJobs();
+  }
+
   async stop(): Promise<void> {
+    try {
+      await this.close();
+    } finally {
+      await this.removeStore();
+    }
+  }
+
+  /** @throws Error if something that requests have counted up did not fall again, whatever the tests have done */
+  private async close(): Promise<void> {
     await this.app.close();
-    await this.removeStore();
+    const registry = this.app.get(Registry, { strict: false });
+    const left = [];
+    for (const name of FALLING) {
+      const metric = await registry.getSingleMetric(name)?.get();
+      left.push(
+        ...(metric?.values ?? []).filter(({ value }) => value !== 0).map(({ value }) => ({ name, value })),
+      );
+    }
+    if (left.length > 0) throw new Error(`Not 0 after the stop: ${JSON.stringify(left)}`);
   }
 
   private sendJson(
@@ -263,6 +285,17 @@ export class TestApi {
     return this.send({ method, url, headers: { 'content-type': 'application/json', ...headers }, payload });
   }
 }
+
+/** Gauges of what is in progress or waits. */
+const FALLING = [
+  'event_consumers',
+  'http_server_active_requests',
+  'http_server_held_response_bytes',
+  'http_server_large_bodies_running',
+  'http_server_large_bodies_waiting',
+  'password_hashing_running',
+  'password_hashing_waiting',
+];
 
 /** A `GET` that logs in, as the provider's redirect is one; a `HEAD` must not. */
 const IS_LOGIN = /^\/auth\/social\//;
@@ -334,15 +367,15 @@ async function startOn(
   modules: readonly Type[],
   removeStore: () => Promise<void>,
 ): Promise<TestApi> {
-  Poller.interval = POLLS.ofOne;
+  Poller.interval = POLLS.seldom;
   const api = new TestApi(await createApp(config, { modules }), config, removeStore, modules);
   // What an earlier process has left.
   api.wakeJobs();
   return api;
 }
 
-/** Times between two polls, in milliseconds: a lost wake-up of one process fails, and replicas have that of production. */
-const POLLS = { ofOne: 600_000, ofReplicas: Poller.interval };
+/** Times between two polls, in milliseconds: after a lost wake-up, a test of one process fails. */
+const POLLS = { seldom: 600_000, often: Poller.interval };
 
 function pollersOf(app: NestFastifyApplication): readonly Poller<unknown>[] {
   const providers = app.get(DiscoveryService, { strict: false }).getProviders();

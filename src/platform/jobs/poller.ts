@@ -100,7 +100,8 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
     if (this.stopped || dueAt >= this.dueAt) return;
     clearTimeout(this.timer);
     this.dueAt = dueAt;
-    this.timer = this.outside(setTimeout, () => void this.beginDue(), dueAt - performance.now()).unref();
+    const delay = Math.max(0, dueAt - performance.now());
+    this.timer = this.outside(setTimeout, () => void this.beginDue(), delay).unref();
   }
 
   private async claimAll(): Promise<void> {
