@@ -8,6 +8,7 @@ import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { MailServer } from './support/mail-server.js';
+import { turnOnFactor } from './support/second-factor.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
@@ -214,6 +215,14 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     expect(await remove(headers)).toBeError('FORBIDDEN');
     api.moveClock(5 * 60_000 - 5000);
     expect(await remove(headers)).toHaveStatus(204);
+  });
+
+  it('requires a code of the second factor, also where the account has no password', async () => {
+    const { headers } = await withoutPassword('factor@example.com');
+    const [code] = (await turnOnFactor(api, headers)).recovery_codes;
+
+    expect(await remove(headers)).toBeError('VALIDATION_ERROR', ['code']);
+    expect(await remove(headers, { code })).toHaveStatus(204);
   });
 
   it('requires the CSRF token of a session', async () => {

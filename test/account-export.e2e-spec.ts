@@ -42,10 +42,14 @@ describe.each(STORES)('the export of an account on %s', (store) => {
     for (const secret of [key, 'argon2', PASSWORD]) expect(reply.text).not.toContain(secret);
   });
 
-  it('needs a recent login, and no password makes up for it', async () => {
-    const headers = await api.accounts.logInNew('late@example.com');
+  it('needs a recent login, and neither a password nor a refresh makes up for it', async () => {
+    await api.accounts.register('late@example.com');
+    const { access, refresh } = await api.accounts.login('late@example.com');
+    const headers = bearer(access);
     api.moveClock(5 * MINUTE + 1000);
     expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
+    const next = await api.post('/auth/refresh/', { refresh });
+    expect(await api.get('/auth/me/export/', bearer(next.body.access))).toBeError('FORBIDDEN');
     expect(await api.get('/auth/me/export/')).toBeError('UNAUTHENTICATED');
     const change = { old_password: PASSWORD, new_password: 'another password' };
     expect(await api.post('/auth/change-password/', change, headers)).toHaveStatus(200);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Changes } from '../src/platform/changes/index.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -257,6 +258,19 @@ describe.each(STORES)('the audit log on %s', (store) => {
     const { output: second } = await run('audit', ['--limit', '1', '--before', `${JSON.parse(first).id}`]);
     expect(JSON.parse(second).id).toBeLessThan(JSON.parse(first).id);
     expect(await entries()).toEqual((await entries()).filter(({ subject }) => subject !== ''));
+  });
+
+  it('names the account whose password a command sets', async () => {
+    const command = await startApi(store);
+    const { id } = await command.accounts.register('iris@example.com');
+    command.app.get(Changes).recordAsCommand('account reset-password', 'user root');
+    await command.accounts.setPassword('iris@example.com', 'another password');
+
+    const sql = 'SELECT action, subject FROM audit_entries WHERE actor_id IS NULL';
+    expect(await command.rows.all(sql)).toEqual([
+      { action: 'command account reset-password', subject: `/auth/accounts/${id}` },
+    ]);
+    await command.stop();
   });
 
   it('keeps entries for the retention period', async () => {

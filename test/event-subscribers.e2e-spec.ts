@@ -15,7 +15,7 @@ import {
 } from '../src/platform/changes/index.js';
 import { SubscriberPositions } from '../src/platform/changes/subscribers/subscriber-positions.js';
 import { Subscription } from '../src/platform/changes/subscribers/subscription.js';
-import { startApi, type TestApi } from './support/api.js';
+import { pollOften, startApi, type TestApi } from './support/api.js';
 import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
@@ -79,6 +79,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [FixtureModule, WatchModule]);
+    pollOften(api);
   });
   afterAll(() => api.stop());
 
@@ -179,6 +180,16 @@ describe.each(STORES)('subscribers on %s', (store) => {
     expect(await positions.claim('forward', 'one')).toBe(9);
   });
 
+  it('are taken over when the lease of a killed process expires', async () => {
+    const positions = api.app.get(SubscriberPositions, { strict: false });
+    await positions.add('taken over', 1);
+    await positions.claim('taken over', 'killed');
+    expect(await positions.claim('taken over', 'other')).toBeUndefined();
+    api.moveClock(31_000);
+    expect(await positions.claim('taken over', 'other')).toBe(1);
+    api.moveClock(0);
+  });
+
   it('are named in a warning when a purge deletes events that they have not handled', async () => {
     const own = await startApi(store, {}, [FixtureModule, WatchModule]);
     const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
@@ -222,6 +233,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
     await without.close();
     handled = [];
 
+    pollOften();
     const again = await createApp(config, { modules: [FixtureModule, WatchModule] });
     await until('it is handled', () => handled.length > 0);
     expect(texts()).toEqual(['Meanwhile']);
@@ -234,6 +246,7 @@ describe('on two replicas', () => {
   let store: TestStore;
   const apps: NestFastifyApplication[] = [];
   beforeAll(async () => {
+    pollOften();
     store = await createStore('PostgreSQL');
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
     for (let n = 0; n < 2; n++) apps.push(await createApp(config, { modules: [FixtureModule, WatchModule] }));
@@ -266,6 +279,7 @@ it.each(STORES)(
     const api = await startApi(store, { MIGRATE: 'off' }, [WatchModule]);
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE');
     await migrate(api.config);
+    pollOften(api);
 
     const registered = () =>
       api.rows

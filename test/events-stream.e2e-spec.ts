@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EventLog } from '../src/platform/changes/event-log.js';
+import { EVERY_EVENT } from '../src/platform/changes/stored-event.js';
 import { EventStreams } from '../src/events/event-streams.js';
 import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { Changes } from '../src/platform/changes/index.js';
-import { bearer, startApi, TestApi } from './support/api.js';
+import { bearer, pollOften, startApi, TestApi } from './support/api.js';
 import { DUMMY_EVENTS } from './support/fixture/dummy.view.js';
 import { DummiesService } from './support/fixture/dummies.service.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -102,11 +103,13 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
 
   it('filters by event type', async () => {
     const client = await follow('?types=stub.created,unknown');
+    const none = await follow('?types=unknown');
     await api.dummies.create();
     await createStub();
     await createStub();
     await client.untilEvents(2);
     expect(client.events.map(({ type }) => type)).toEqual(['stub.created', 'stub.created']);
+    expect(none.events).toEqual([]);
   });
 
   it('continues after any event, without gap or repetition', async () => {
@@ -277,10 +280,39 @@ describe.each(STORES)('streams on %s', (store) => {
     await api.dummies.create();
     await client.untilEvents(1);
 
+    api.app.get(EventStreams, { strict: false }).onModuleDestroy();
+    const late = await EventClient.open(`${await api.app.getUrl()}/v1/events/stream`);
+    await until('a stream that was opened meanwhile has ended', () => late.isOver);
     await api.stop();
 
     await until('the stream has ended', () => client.isOver);
     expect(client.events).toHaveLength(1);
+  });
+
+  it('go on for who reads after a while, however much has happened since', async () => {
+    const api = await startApi(store, {}, [FixtureModule]);
+    const streams = api.app.get(EventStreams, { strict: false });
+    const stream = await streams.open({ filter: EVERY_EVENT, after: undefined }, 'client');
+    let passed = 0;
+    api.app.get(EventLog, { strict: false }).follow({
+      accept: ({ events }) => (passed += events.length),
+      fail: () => undefined,
+    });
+    let bytes = 0;
+    const read = () => {
+      for (let chunk; (chunk = stream.read() as Buffer | null) !== null;) bytes += chunk.length;
+      return bytes;
+    };
+    // Each time, 900 kB fit, and 900 kB are left in the database.
+    for (let n = 2; n <= 6; n += 2) {
+      for (let k = 0; k < 2; k++) await api.dummies.create({ text: 'x'.repeat(900_000) });
+      await until('the stream has been told', () => passed === n);
+      await until('all are read', () => read() > n * 900_000);
+    }
+
+    expect(stream.destroyed).toBe(false);
+    stream.destroy();
+    await api.stop();
   });
 
   it('send no earlier events if the process could not read the log at its start', async () => {
@@ -331,6 +363,9 @@ describe.each(STORES)('streams on %s', (store) => {
 
 describe('between two replicas', () => {
   it('events arrive, also those that were committed while the reader had no connection', async () => {
+    pollOften();
+    // The promise is a second; `bench:events` measures it.
+    expect(EventLog.interval).toBeLessThan(1000);
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const config = { NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment };

@@ -147,7 +147,7 @@ describe.each(STORES)('the counts of failed logins on %s', (store) => {
   /** @returns the counts of the caller and of the others afterwards */
   async function after(
     [call, body]: Row,
-    { hasFactor = false, before = BEFORE } = {},
+    { hasFactor = false, isActive = true, before = BEFORE } = {},
   ): Promise<{ reply: Reply; counts: Counts[] }> {
     const owner = await FactorOwner.register(api);
     const { secret, recovery } = hasFactor ? await owner.turnOn() : { secret: '', recovery: [] };
@@ -159,6 +159,7 @@ describe.each(STORES)('the counts of failed logins on %s', (store) => {
       Object.assign(given, { [STEP_TOKEN]: await owner.begin(), [APP_CODE]: owner.codeOf(secret) });
     const payload = JSON.parse(JSON.stringify(body), (_, value) => given[value as string] ?? value) as object;
 
+    if (!isActive) await api.accounts.admin().setActive(owner.email, false);
     const ids = [others[0], await idsOf(owner), others[1]];
     for (const each of ids) await set(each, before);
     const [method, url] = call.split(' ') as [string, string];
@@ -186,6 +187,14 @@ describe.each(STORES)('the counts of failed logins on %s', (store) => {
 
   it.each(WITH_FACTOR)('with a second factor, %s with %j: %i, %j', async (...row) => {
     const { reply, counts } = await after(row, { hasFactor: true });
+
+    expect(reply).toHaveStatus(row[2]);
+    expect(counts).toEqual(expected(row[3]));
+  });
+
+  it('of an inactive account, the right password counts as a wrong one', async () => {
+    const row: Row = ['POST /auth/login/', { email: EMAIL, password: PASSWORD }, 401, FAILURE];
+    const { reply, counts } = await after(row, { isActive: false });
 
     expect(reply).toHaveStatus(row[2]);
     expect(counts).toEqual(expected(row[3]));

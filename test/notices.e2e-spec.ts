@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, pollOften, startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { turnOnFactor } from './support/second-factor.js';
@@ -85,7 +85,7 @@ describe.each(STORES)('notices on %s', (store) => {
   });
 
   it('report to the owner what an operator has changed', async () => {
-    api.pollOften();
+    pollOften(api);
     const headers = await register('lost@example.com');
     await turnOnFactor(api, headers);
     const account = (parameters: string[], input: string) =>

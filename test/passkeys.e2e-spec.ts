@@ -156,11 +156,15 @@ describe.each(STORES)('passkeys on %s', (store) => {
   });
 
   it('use up a challenge by any response, and after 5 minutes', async () => {
-    const first = await options();
-    expect(await register(device.create(first, { origin: 'https://evil.example' }))).toBeError(
-      'INVALID_CODE',
-    );
-    expect(await register(device.create(first))).toBeError('INVALID_CODE');
+    for (const wrong of [
+      { origin: 'https://evil.example' },
+      { clientData: { crossOrigin: true } },
+      { clientData: { topOrigin: 'https://evil.example' } },
+    ]) {
+      const first = await options();
+      expect(await register(device.create(first, wrong))).toBeError('INVALID_CODE');
+      expect(await register(device.create(first))).toBeError('INVALID_CODE');
+    }
 
     const second = await options();
     api.moveClock(5 * MINUTE + 1000);

@@ -61,13 +61,14 @@ describe.each(STORES)('a password reset on %s', (store) => {
     }
   };
 
-  it('sets the password, ends every login, and counts as a verification', async () => {
+  it('sets the password, ends every login, counts as a verification, and is told to the owner', async () => {
     const { headers, refresh } = await register('ada@example.com');
     const session = await api.accounts.session('ada@example.com');
     const token = await tokenFor('ada@example.com');
 
     expect(await confirm(token)).toHaveStatus(200);
 
+    await mails.nextWith('ada@example.com', 'Your password was changed');
     expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
     expect(await api.get('/auth/session/', session.cookie)).toBeError('UNAUTHENTICATED');
     expect(await login('ada@example.com', PASSWORD)).toBeError('UNAUTHENTICATED');

@@ -43,6 +43,18 @@ describe.each(STORES)('a login with a second factor on %s', (store) => {
     expect(await api.get('/auth/me/', bearer(reply.body.access))).toHaveStatus(200);
   });
 
+  it('rejects the right password of an inactive account as a wrong one', async () => {
+    await owner.turnOn();
+    const wrong = await api.post('/auth/login/', { email, password: 'wrong' });
+    await api.accounts.admin().setActive(email, false);
+
+    for (const path of ['/auth/login/', '/auth/session/']) {
+      const reply = await api.post(path, { email, password: PASSWORD });
+      expect(reply).toBeError('UNAUTHENTICATED');
+      expect(reply.body).toEqual(wrong.body);
+    }
+  });
+
   it('divides the login of a session, and accepts one token on both paths', async () => {
     const { secret, recovery } = await owner.turnOn();
     const first = await api.post('/auth/session/', { email, password: PASSWORD });
@@ -117,7 +129,7 @@ describe.each(STORES)('a login with a second factor on %s', (store) => {
     expect(await owner.complete('x'.repeat(43), recovery[2]!)).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('lets one of 20 concurrent second steps succeed, with one code or with one token', async () => {
+  it('lets one of 20 concurrent second steps succeed, with one code, one token, or both', async () => {
     const { secret, recovery } = await owner.turnOn();
     const token = await owner.begin();
     const replies = await Promise.all(
@@ -128,6 +140,11 @@ describe.each(STORES)('a login with a second factor on %s', (store) => {
     const several = await Promise.all(Array.from({ length: 10 }, () => owner.begin()));
     const again = await Promise.all(several.map((each) => owner.complete(each, recovery[0]!)));
     expect(statuses(again)).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+
+    const last = await owner.begin();
+    const codes = recovery.slice(1, 5);
+    const mixed = await Promise.all(codes.map((code) => owner.complete(last, code)));
+    expect(statuses(mixed)).toEqual([200, 401, 401, 401]);
   });
 
   it('tries at most 5 codes with one token, also concurrently', async () => {
@@ -199,6 +216,16 @@ describe.each(STORES)('a login with a second factor on %s', (store) => {
       expect(await owner.complete(await owner.begin(), owner.codeOf(secret))).toHaveStatus(200);
     });
 
+    it('are counted for an hour from the first one', async () => {
+      const { secret } = await owner.turnOn();
+      await guess(5);
+      api.advanceClock(30 * MINUTE);
+      await guess(5);
+      expect(await owner.complete(await owner.begin(), owner.codeOf(secret))).toBeError('RATE_LIMITED');
+      api.advanceClock(31 * MINUTE);
+      expect(await owner.complete(await owner.begin(), owner.codeOf(secret))).toHaveStatus(200);
+    });
+
     it('are counted in parallel as in sequence', async () => {
       await owner.turnOn();
       const begun = await Promise.all(Array.from({ length: 15 }, () => owner.begin()));
@@ -246,14 +273,17 @@ describe.each(STORES)('a login with a second factor on %s', (store) => {
   it('stops a login whose first step came before it was on, and ends one-time codes', async () => {
     const accounts = api.app.get(AccountsService, { strict: false });
     const before = (await accounts.findByEmail(email))!;
-    const code = await api.app.get(LoginCodes, { strict: false }).issue(before);
+    const codes = api.app.get(LoginCodes, { strict: false });
+    const code = await codes.issue(before);
     const client = { address: '127.0.0.1', agent: '' };
     await owner.turnOn();
+    const late = await codes.issue(before);
 
     const opened = api.app.get(TokensService, { strict: false }).open(new Authenticated(before), client);
 
     await expect(opened).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-    expect(await api.post('/auth/social/exchange/', { code })).toBeError('INVALID_CODE');
+    for (const each of [code, late])
+      expect(await api.post('/auth/social/exchange/', { code: each })).toBeError('INVALID_CODE');
   });
 
   it('causes the usual error if the account is deleted between the steps', async () => {

@@ -52,11 +52,13 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await owner.confirm(owner.codeOf(body.secret, STEP))).toBeError('INVALID_CODE');
   });
 
-  it('is confirmed with the secret of the last call', async () => {
+  it('is confirmed with the secret of the last call, and then needs another code', async () => {
     const [first, second] = [await owner.setUp(), await owner.setUp()];
     expect(first).not.toBe(second);
     expect(await owner.confirm(owner.codeOf(first))).toBeError('INVALID_CODE');
-    expect(await owner.confirm(owner.codeOf(second))).toHaveStatus(200);
+    const code = owner.codeOf(second);
+    expect(await owner.confirm(code)).toHaveStatus(200);
+    expect(await owner.complete(await owner.begin(), code)).toBeError('UNAUTHENTICATED');
   });
 
   it('stores neither the secret nor the recovery codes as text', async () => {

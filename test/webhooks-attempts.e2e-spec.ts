@@ -111,6 +111,9 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
       next_attempt_at: null,
     });
     expect((await webhooks.read(webhook)).active).toBe(false);
+    expect(await webhooks.failingSince(webhook)).not.toBeNull();
+    await webhooks.change(webhook, { active: true });
+    expect(await webhooks.failingSince(webhook)).toBeNull();
   });
 
   it('do not follow redirects', async () => {
@@ -247,8 +250,14 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     expect(failed.attempts).toBe(1);
     expect(Date.parse(failed.next_attempt_at) - now).toBeLessThan(6 * SECOND);
 
-    receiver.behaviour = respond(204);
+    // The next one that is lost is the first of its kind again.
+    const again = receiver.hold(webhook.path);
     own.stopClock((now += 6 * SECOND));
+    await receiver.at(webhook.path, 3);
+    const [held] = await ownWebhooks.deliveries(webhook);
+    expect(Date.parse(held.next_attempt_at)).toBe(now + 30 * SECOND);
+
+    again[0]!.writeHead(204).end();
     await ownWebhooks.untilStatus(webhook, 'delivered', 2);
     lost[0]!.end();
     await own.stop();

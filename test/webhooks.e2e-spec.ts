@@ -197,6 +197,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect((await list('status=failed')).data).toEqual([all[0]]);
     const first = await list('status=delivered&limit=2');
     expect(first).toMatchObject({ data: [all[1], all[2]], has_next: true });
+    expect((await list('status=delivered&limit=1')).data).toEqual([all[1]]);
     const last = await list(`status=delivered&limit=2&cursor=${first.next_cursor}`);
     expect(last).toEqual({ data: [all[3]], has_next: false });
     for (const status of ['pending', 'Failed', 'x'])

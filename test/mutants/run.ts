@@ -25,6 +25,8 @@ const QUICK = 5;
 const THOROUGH = 3;
 /** Processes that try faults side by side, because tests often wait; more of them make tests fail on two cores. */
 const WORKERS = [0, 1, 2];
+/** What only the build runs: tests of these start commands, or use databases that one has migrated. */
+const BUILT = /^src\/(commands|platform\/database\/migrations)\//;
 /** After how long a fault counts as noticed, because a test file does not end, in milliseconds. */
 const HANGS = 180_000;
 
@@ -51,9 +53,13 @@ const asked = places.filter(({ number }) => {
   return breaks.includes(values.only) && !equivalent && !(values.new && noticedBy !== undefined);
 });
 const caught = new Set<number>();
-const named = asked.filter(({ number }) => faults[number]!.noticedBy !== undefined);
+const { built = [], loaded = [] } = Object.groupBy(asked, ({ file, number }) =>
+  BUILT.test(file) || faults[number]!.noticedBy?.endsWith('.system-spec.ts') ? 'built' : 'loaded',
+);
+await tryInBuild(built);
+const named = loaded.filter(({ number }) => faults[number]!.noticedBy !== undefined);
 await tryAll(named, ({ number }) => [faults[number]!.noticedBy!]);
-const open = asked.filter(({ number }) => !caught.has(number));
+const open = loaded.filter(({ number }) => !caught.has(number));
 if (open.length > 0) {
   console.log(`${open.length} faults are not noticed by a test that they name; other tests are tried`);
   const reaching = await findTests();
@@ -73,6 +79,26 @@ process.exit(survivors.length > 0 ? 1 : 0);
 
 interface Located extends Place {
   readonly file: string;
+}
+
+/** Tries faults one after the other in a copy that is built with each, by the test files that they name. */
+async function tryInBuild(asking: readonly Located[]): Promise<void> {
+  if (asking.length === 0) return;
+  const own = CopyOfProject.untilExit();
+  for (const [n, { file, number }] of asking.entries()) {
+    const { text, becomes, noticedBy } = faults[number]!;
+    if (noticedBy === undefined) continue;
+    own.write(
+      file,
+      sources.get(file)!.replace(text, () => becomes),
+    );
+    const config = noticedBy.endsWith('.system-spec.ts') ? ['--config', 'test/system/jest.config.ts'] : [];
+    const { code, output } = await own.run('npx', 'jest', ...config, noticedBy);
+    own.write(file, sources.get(file)!);
+    // A build that fails notices nothing.
+    if (code !== 0 && /^Tests: /m.test(output)) notice(number, noticedBy);
+    progress('faults of the build', n + 1, asking.length);
+  }
 }
 
 /** Tries faults, several processes side by side. What is decided when modules are loaded needs a process of its own. */

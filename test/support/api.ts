@@ -9,7 +9,7 @@ import { createApp } from '../../src/app.js';
 import { PasswordChanges } from '../../src/auth/password/password-changes.js';
 import { Account } from '../../src/accounts/account.entity.js';
 import { AccountAdmin } from '../../src/accounts/account-admin.js';
-import { Subscribers } from '../../src/platform/changes/index.js';
+import { EventLog, Subscribers } from '../../src/platform/changes/index.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import { Poller } from '../../src/platform/jobs/poller.js';
 import type { Config } from '../../src/platform/config/config.js';
@@ -243,14 +243,8 @@ export class TestApi {
   async replica(): Promise<TestApi> {
     const { config, modules } = this;
     const other = new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);
-    for (const api of [this, other]) api.pollOften();
+    pollOften(this, other);
     return other;
-  }
-
-  /** Polls as in production, for jobs that another process adds. */
-  pollOften(): void {
-    Poller.interval = POLLS.often;
-    this.wakeJobs();
   }
 
   async stop(): Promise<void> {
@@ -367,15 +361,28 @@ async function startOn(
   modules: readonly Type[],
   removeStore: () => Promise<void>,
 ): Promise<TestApi> {
-  Poller.interval = POLLS.seldom;
+  Poller.interval = EventLog.interval = SELDOM;
   const api = new TestApi(await createApp(config, { modules }), config, removeStore, modules);
   // What an earlier process has left.
   api.wakeJobs();
   return api;
 }
 
-/** Times between two polls, in milliseconds: after a lost wake-up, a test of one process fails. */
-const POLLS = { seldom: 600_000, often: Poller.interval };
+/** The time between two polls of one process, in milliseconds: after a lost wake-up, its test fails. */
+const SELDOM = 600_000;
+
+/** Those of production. */
+const OFTEN = { jobs: Poller.interval, events: EventLog.interval };
+
+/** Polls as in production, for retries, and for jobs and events that another process adds. */
+export function pollOften(...apis: readonly TestApi[]): void {
+  Poller.interval = OFTEN.jobs;
+  EventLog.interval = OFTEN.events;
+  for (const api of apis) {
+    api.wakeJobs();
+    api.app.get(EventLog, { strict: false }).wake();
+  }
+}
 
 function pollersOf(app: NestFastifyApplication): readonly Poller<unknown>[] {
   const providers = app.get(DiscoveryService, { strict: false }).getProviders();

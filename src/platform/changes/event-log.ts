@@ -11,9 +11,6 @@ import { EventStore } from './event-store.js';
 /** The shortest interval between the end of a read and the next one, for other work, in milliseconds. */
 const PAUSE = 25;
 
-/** The longest interval between two reads, in milliseconds: for events of other processes. */
-const INTERVAL = 500;
-
 const READ = { limit: 500, bytes: 256 * 1024 };
 
 /** New events in order: all events after one position, up to another. */
@@ -31,6 +28,9 @@ interface Follower {
 /** The log's reader, one for each process: it reads each new event once, and passes it to all followers. */
 @Injectable()
 export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
+  /** The longest interval between two reads, in milliseconds: for events of other processes. */
+  static interval = 500;
+
   private readonly logger = new Logger('Events');
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly followers = new Set<Follower>();
@@ -70,7 +70,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
     }
     this.stopped = false;
-    this.schedule(INTERVAL);
+    this.schedule(EventLog.interval);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -128,7 +128,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
         const now = performance.now();
         this.notBefore = Math.max(beganAt + this.pace.next(this.followers.size), now + PAUSE);
         // A `wake` during the read must not wait longer.
-        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, INTERVAL);
+        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, EventLog.interval);
         this.dueAt = Infinity;
         this.schedule(Math.max(this.notBefore - now, delay));
       });
