@@ -126,6 +126,14 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
     expect(await api.get('/auth/me/', bearer(old.access))).toBeError('TOKEN_NOT_VALID');
   });
 
+  it('is accepted and published as the previous one alone, before a replica signs with it', async () => {
+    const { access } = await api.accounts.login(EMAIL);
+    api = await api.restart({ jwtPrivateKey: undefined, jwtPrivateKeyPrevious: SECOND });
+    expect(await keysOf(api)).toHaveLength(1);
+    expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+    api = await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: undefined });
+  });
+
   it('accepts no forged token: a public key as a secret, another key, issuer or id of a key', async () => {
     const { access } = await api.accounts.login(EMAIL);
     const [, payload] = access.split('.');

@@ -109,6 +109,7 @@ describe('GraphQL over HTTP', () => {
 
     expect(await api.graphql(document(64 * 1024))).toHaveStatus(200);
     expect(await api.graphql(document(64 * 1024 + 1))).toBeError('PAYLOAD_TOO_LARGE');
+    expect(await api.graphql(`${document(60)}${'é'.repeat(32 * 1024)}`)).toBeError('PAYLOAD_TOO_LARGE');
     expect(await api.graphql(`{ dummies { nodes { id } } } # ${'x'.repeat(1024 * 1024)}`)).toBeError(
       'PAYLOAD_TOO_LARGE',
     );

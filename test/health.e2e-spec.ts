@@ -5,6 +5,7 @@ import type Connection from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import type { SqliteStore } from '../src/platform/config/config.js';
+import { Drain } from '../src/platform/operations/drain.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { ANY_STORE, ifEmbedded, type StoreName, STORES } from './support/stores.js';
@@ -34,6 +35,15 @@ describe.each(STORES)('health on %s without migrations', (store) => {
     expect(reply.headers['access-control-allow-origin']).toBe('*');
     await api.stop();
   });
+});
+
+it('a process that drains is healthy, and not ready', async () => {
+  const api = await startApi(ANY_STORE);
+  api.app.get(Drain, { strict: false }).begin();
+
+  expect(await api.get('/health')).toHaveStatus(200);
+  expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['draining']);
+  await api.stop();
 });
 
 /** Makes writes to the storage fail. @returns a function that undoes this */

@@ -177,8 +177,9 @@ describe('HTTP', () => {
       }
     });
 
-    it('are rejected with the error envelope without a Host', async () => {
+    it('are rejected with the error envelope without a Host, which may be empty', async () => {
       expect(await raw('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n')).toBeError('MALFORMED_REQUEST');
+      expect(await raw('GET /health HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n')).toHaveStatus(200);
     });
 
     it('to a proxy end the connection, also of a client that resets it', async () => {

@@ -33,6 +33,15 @@ describe.each(STORES)('me over GraphQL on %s', (store) => {
     });
   });
 
+  it('tells staff from superusers', async () => {
+    const staff = await api.accounts.logInNewStaff();
+
+    expect((await api.graphql(ME, undefined, staff)).body.data.me).toMatchObject({
+      isStaff: true,
+      isSuperuser: false,
+    });
+  });
+
   it('is null without credentials, and an error with invalid ones', async () => {
     expect((await api.graphql(ME)).body).toEqual({ data: { me: null } });
     expect((await api.graphql(ME, undefined, bearer('x'))).status).toBe(401);

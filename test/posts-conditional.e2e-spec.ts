@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Post } from '../src/posts/post.entity.js';
+import { PostsService } from '../src/posts/posts.service.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
 import { startApi, type TestApi } from './support/api.js';
 import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
 import { postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
+import { startDuring } from './support/until-blocked.js';
 
 describe.each(STORES)('entity tags of posts on %s', (store) => {
   let api: TestApi;
@@ -66,6 +68,20 @@ describe.each(STORES)('If-Match of posts on %s', (store) => {
   describe.each(['PATCH', 'DELETE'] as const)('of %s', (method) => {
     const make = async () => `/v1/posts/${(await postsOf(api).create()).id}`;
     testIfMatch(() => api, method, make, '/v1/posts/999999999');
+
+    it('does not match a post that is changed at the same time', async () => {
+      const post = await postsOf(api).create();
+      const path = `/v1/posts/${post.id}`;
+      const tag = tagOf(await api.get(path));
+      const reply = await startDuring(
+        [api, store],
+        () => api.app.get(PostsService).update(post.id, { content: 'Other' }),
+        () => sendIfMatch(api, method, path, tag),
+      );
+
+      expect(reply).toBeError('PRECONDITION_FAILED');
+      expect(await postsOf(api).get(post.id)).toMatchObject({ title: post.title, content: 'Other' });
+    });
 
     it('does not match the tag of an XML that posts have not', async () => {
       const path = await make();

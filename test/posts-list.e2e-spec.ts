@@ -156,6 +156,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
         next: '/v1/posts?page=2',
         last: '/v1/posts?page=3',
       });
+      expect(await links('?limit=15')).toHaveProperty('last', '/v1/posts?limit=15&page=3');
     });
 
     it('keeps the other parameters', async () => {

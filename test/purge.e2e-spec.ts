@@ -5,7 +5,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { onlyFake } from './support/fake-timers.js';
 import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 /** More rows than one transaction deletes. */
 const EXPIRED = 1200;
@@ -96,4 +96,24 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     expect(await failures(api)).toEqual([]);
     await api.stop();
   });
+});
+
+it('the schedule of purges starts the next one after one that failed', async () => {
+  const api = await startApi(ANY_STORE);
+  const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
+  const fail = jest.fn(() => Promise.reject(new Error('No database')));
+  purger.registerTask('rows', fail);
+  const schedule = new PurgeSchedule(purger, api.config);
+  // Its timers would become fake ones, too.
+  await api.stop();
+
+  jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
+  try {
+    schedule.onApplicationBootstrap();
+    await jest.advanceTimersToNextTimerAsync(2);
+    expect(fail).toHaveBeenCalledTimes(2);
+    await schedule.onApplicationShutdown();
+  } finally {
+    jest.useRealTimers();
+  }
 });

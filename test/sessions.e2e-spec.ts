@@ -81,16 +81,17 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(after.cookie)).toHaveStatus(200);
     });
 
-    it('ignores any session id from the client', async () => {
+    it('ignores any session id from the client, and keeps the session of that id', async () => {
       const chosen = `session=${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}.${'x'.repeat(43)}`;
-      await logIn();
+      const known = `session=${idOf(await logIn())}.${'x'.repeat(43)}`;
 
-      for (const cookie of [chosen, 'session=', 'session=mine', 'session=%00', 'session', '=']) {
+      for (const cookie of [chosen, known, 'session=', 'session=mine', 'session=%00', 'session', '=']) {
         const reply = await api.post('/auth/session/', { email, password: PASSWORD }, { cookie });
         expect(reply).toHaveStatus(200);
         expect(sessionOf(reply).cookie.cookie).not.toBe(cookie);
         expect(await show({ cookie })).toBeError('UNAUTHENTICATED');
       }
+      expect(await show(session.cookie)).toHaveStatus(200);
     });
 
     it('keeps the session of the browser when the login fails', async () => {

@@ -154,6 +154,27 @@ describe.each(STORES)('social login on %s', (store) => {
     await api.accounts.login(`${login}@example.com`);
   });
 
+  it('rejects an e-mail that differs from that of an account in more than the case of ASCII letters', async () => {
+    await api.accounts.register('grün@example.com');
+    await api.accounts.admin().verifyEmail('grün@example.com');
+    google.addPerson('green', { email: 'GRÜN@example.com' });
+    const identities = await count('social_identities');
+
+    expect(await logIn('google', 'green')).toBeError('CONFLICT');
+    expect(await count('social_identities')).toBe(identities);
+  });
+
+  it('makes no account with REGISTRATION=closed, and finds those that exist', async () => {
+    const { id } = await me(await logIn('google', google.addPerson('early')));
+    const accounts = await count('accounts');
+    api = await api.restart({ registrationOpen: false });
+
+    expect(await logIn('google', google.addPerson('stranger'))).toBeError('FORBIDDEN');
+    expect(await count('accounts')).toBe(accounts);
+    expect((await me(await logIn('google', 'early'))).id).toBe(id);
+    api = await api.restart({ registrationOpen: true });
+  });
+
   it.each([
     ['no e-mail', { email: undefined }],
     ['an invalid e-mail', { email: 'nobody' }],
@@ -174,6 +195,10 @@ describe.each(STORES)('social login on %s', (store) => {
     github.person = { ...github.person, emails: [] };
     expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
     atGitHub(131, 'unverified@example.com', { verified: false });
+    expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
+    // Another e-mail is verified, and not the one that the login uses.
+    const verified = { email: 'verified@example.com', primary: false, verified: true };
+    github.person = { ...github.person, emails: [...github.person.emails, verified] };
     expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
   });
 

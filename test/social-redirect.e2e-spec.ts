@@ -103,6 +103,14 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect(await exchange(good)).toBeError('INVALID_CODE');
   });
 
+  it('rejects the code of an account whose logins were ended', async () => {
+    const { body } = await exchange(await codeOf('ended'));
+    const good = await codeOf('ended');
+    expect(await api.delete('/auth/sessions/', bearer(body.access))).toHaveStatus(204);
+
+    expect(await exchange(good)).toBeError('INVALID_CODE');
+  });
+
   it('rejects the code of a login that was in progress while the password was reset', async () => {
     await exchange(await codeOf('reset'));
     const accounts = api.app.get(AccountsService, { strict: false });

@@ -113,20 +113,21 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await api.post('/auth/login/', body)).toBeError('VALIDATION_ERROR', fields);
     });
 
-    it('rehashes a password that was hashed with weaker parameters', async () => {
+    it('rehashes a password that was hashed with weaker parameters, in each Unicode form', async () => {
       await logIn();
-      const weak = await argon2.hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+      const [composed, decomposed] = ['a caf\u00e9 at noon', 'a cafe\u0301 at noon'];
+      const weak = await argon2.hash(composed, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
       const { id } = (await me(tokens.access)).body;
       await api.rows.execute('UPDATE accounts SET password_hash = :weak WHERE id = :id', { id, weak });
 
-      await Promise.all([api.accounts.login(email), api.accounts.login(email)]);
+      await Promise.all([api.accounts.login(email, decomposed), api.accounts.login(email, decomposed)]);
 
       const row = await api.rows.one<{ password_hash: string }>(
         'SELECT password_hash FROM accounts WHERE id = :id',
         { id },
       );
       expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
-      await api.accounts.login(email);
+      for (const form of [composed, decomposed]) await api.accounts.login(email, form);
     });
 
     it('records the origin of each login, and no token', async () => {

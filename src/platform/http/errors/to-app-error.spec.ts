@@ -52,13 +52,21 @@ describe('toAppError', () => {
     [new BadRequestException('x', { description: 'why', errorCode: 'E1' }), [], ['error', 'errorCode']],
     [new ConflictException({ message: 'x', status: 418 }), [], ['status']],
   ])('keeps the details of a Nest exception that fit, and names the rest: %s', (thrown, details, dropped) => {
-    expect(toAppError(thrown)).toMatchObject({ message: 'x', details, dropped });
+    const error = toAppError(thrown);
+
+    expect(error).toMatchObject({ message: 'x', dropped });
+    expect(error.details).toEqual(details);
   });
 
-  it.each([500, 502, 504])('masks a Nest exception with status %i, and keeps the status', (status) => {
+  it.each([
+    [500, 'INTERNAL_ERROR'],
+    [502, 'INTERNAL_ERROR'],
+    [503, 'SERVICE_UNAVAILABLE'],
+    [504, 'INTERNAL_ERROR'],
+  ])('masks a Nest exception with status %i, and keeps the status', (status, code) => {
     const error = toAppError(new HttpException('secret', status));
 
-    expect(error).toMatchObject({ code: 'INTERNAL_ERROR', status });
+    expect(error).toMatchObject({ code, status });
     expect(error.message).not.toContain('secret');
   });
 
@@ -150,6 +158,10 @@ describe('toAppError', () => {
     withCode('SQLITE_NOMEM'),
     withCode('SQLITE_CORRUPT'),
     withCode('SQLITE_NOTADB'),
+    withCode('SQLITE_FULL'),
+    withCode('SQLITE_IOERR_WRITE'),
+    withCode('SQLITE_READONLY'),
+    withCode('SQLITE_CANTOPEN'),
     Object.assign(withCode('42501', 'permission denied for table posts'), { routine: 'aclcheck_error' }),
     Object.assign(withCode('0A000'), { routine: 'RevalidateCachedQuery' }),
     withCode('SQLITE_BUSY'),
