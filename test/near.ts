@@ -1,11 +1,12 @@
 /**
  * `npm run test:near`: runs the tests that are nearest to the files that differ from the last commit, on one database, and
- * stops at the first failure. Which tests reach a source is what `npm run test:mutants` has recorded; without the record, their
- * names decide.
+ * stops at the first failure: those that notice the faults of test/faults.json in a source, then those that reach it, as
+ * `npm run test:mutants` has recorded; without the record, those with its name.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { parseCommandLine, parseNumber, rejectUsage } from '../src/commands/support/command-line.ts';
+import { readFaults } from './mutants/faults.ts';
 import { isNamedAfter, type Reach, readReached, testsOf } from './mutants/reached.ts';
 import { STORES } from './support/stores.ts';
 
@@ -47,7 +48,7 @@ if (chosen.size === 0) {
   console.log('No test is near to what has changed');
   process.exit(0);
 }
-const jest = ['node_modules/jest/bin/jest.js', '--bail', '--runTestsByPath', ...chosen];
+const jest = ['node_modules/jest/bin/jest.js', '--bail', '--runInBand', '--runTestsByPath', ...chosen];
 if (STORES.includes('SQLite')) jest.push('--testNamePattern', '^(?!.*PostgreSQL)');
 const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit' });
 process.exit(status ?? 1);
@@ -64,6 +65,19 @@ function changedFiles(): string[] {
 }
 
 function testsFor(source: string): readonly Reach[] {
+  const text = readFileSync(source, 'utf8');
+  const noticing = readFaults().filter((fault) => text.includes(fault.text));
+  const files = new Set(noticing.map(({ noticedBy = '' }) => noticedBy));
+  // Not those of the system tests.
+  const first = [...files].filter((file) => /\.(e2e-)?spec\.ts$/.test(file)).map(reachOf);
+  return [...first, ...testsReaching(source)];
+}
+
+function reachOf(file: string): Reach {
+  return reached?.find((each) => each.file === file) ?? { file, seconds: USUAL, sources: [] };
+}
+
+function testsReaching(source: string): readonly Reach[] {
   const known = reached && testsOf(source, reached).filter(({ file }) => existsSync(file));
   if (known && known.length > 0) {
     // What is named after it comes first: it is most about it.
@@ -74,5 +88,5 @@ function testsFor(source: string): readonly Reach[] {
     exclude: ['test/{extra,recipes,system,mutants}/**'],
   })
     .filter((file) => isNamedAfter(file, source))
-    .map((file) => ({ file, seconds: USUAL, sources: [] }));
+    .map(reachOf);
 }
