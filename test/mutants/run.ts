@@ -15,7 +15,7 @@ import { isNamedAfter, type Reach, readReached, testsOf, writeReached } from './
 import type { Job, Outcome } from './worker.ts';
 
 /** How many faults a process tries: one that leaves something behind spoils the others at most. */
-const BATCH = 20;
+const BATCH = 8;
 /**
  * How many test files are tried for a fault: those with a word of its source file in their name, those most about it for
  * their time, and those most about it.
@@ -151,6 +151,7 @@ async function tryBatch(
     tried.push(job.fault);
     if (failed !== undefined) notice(job.fault, failed);
     else if (!isAlone && !reached.includes(job.fault)) alone.push(place!);
+    else console.log(`Not noticed by ${job.files.join(', ')}: ${faults[job.fault]!.breaks}`);
   });
   const hanging = batch[tried.length];
   if (hanging && last !== undefined) notice(hanging.number, last);
