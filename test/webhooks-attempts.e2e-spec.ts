@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Queries } from '../src/platform/database/queries.js';
+import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
+import { WebhookSender } from '../src/webhooks/webhook-sender.js';
 import { startApi, type TestApi } from './support/api.js';
 import { patiently } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
@@ -283,6 +286,27 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
     await own.dummies.create();
     await ownWebhooks.untilStatus(webhook, 'delivered', 1);
     for (const response of lost) response.end();
+    await own.stop();
+  });
+
+  it('are made by one of two processes that have seen the delivery at the same time', async () => {
+    const own = await startApi(store, {}, [FixtureModule]);
+    const ownWebhooks = await Webhooks.of(own, receiver);
+    const webhook = await ownWebhooks.create();
+    await own.app.get(WebhookSender, { strict: false }).stop();
+    await ownWebhooks.sendTest(webhook);
+    const [queue, queries] = [own.app.get(DeliveryQueue, { strict: false }), own.app.get(Queries)];
+    const all = queries.all.bind(queries);
+    let others: readonly unknown[] | undefined;
+    jest.spyOn(queries, 'all').mockImplementation(async (...statement) => {
+      const due = await all(...statement);
+      jest.restoreAllMocks();
+      others = await queue.claim(new Map(), 1);
+      return due as never[];
+    });
+
+    expect(await queue.claim(new Map(), 1)).toEqual([]);
+    expect(others).toHaveLength(1);
     await own.stop();
   });
 
