@@ -233,7 +233,6 @@ describe.each(STORES)('subscribers on %s', (store) => {
     await without.close();
     handled = [];
 
-    pollOften();
     const again = await createApp(config, { modules: [FixtureModule, WatchModule] });
     await until('it is handled', () => handled.length > 0);
     expect(texts()).toEqual(['Meanwhile']);
@@ -246,7 +245,6 @@ describe('on two replicas', () => {
   let store: TestStore;
   const apps: NestFastifyApplication[] = [];
   beforeAll(async () => {
-    pollOften();
     store = await createStore('PostgreSQL');
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
     for (let n = 0; n < 2; n++) apps.push(await createApp(config, { modules: [FixtureModule, WatchModule] }));

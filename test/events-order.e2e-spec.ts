@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { isOutage } from '../src/platform/database/failures.js';
-import { pollOften, startApi, type TestApi } from './support/api.js';
+import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/events-client.js';
 import { rowsOf } from './support/rows.js';
 import { DummiesService } from './support/fixture/dummies.service.js';
@@ -63,7 +63,6 @@ describe.each(STORES)('The order of events on %s', (store) => {
     const { environment, ...testStore } = await createStore(store);
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
     const apps: NestFastifyApplication[] = [];
-    pollOften();
     for (let n = 0; n < (store === 'SQLite' ? 1 : 2); n++) {
       const app = await createApp(config, { modules: [FixtureModule] });
       await app.listen(0, '127.0.0.1');

@@ -259,14 +259,11 @@ export class TestApi {
   private async close(): Promise<void> {
     await this.app.close();
     const registry = this.app.get(Registry, { strict: false });
-    const left = [];
     for (const name of FALLING) {
-      const metric = await registry.getSingleMetric(name)?.get();
-      left.push(
-        ...(metric?.values ?? []).filter(({ value }) => value !== 0).map(({ value }) => ({ name, value })),
-      );
+      const { values } = await registry.getSingleMetric(name)!.get();
+      if (values.some(({ value }) => value !== 0))
+        throw new Error(`${name} is not 0 after the stop: ${JSON.stringify(values)}`);
     }
-    if (left.length > 0) throw new Error(`Not 0 after the stop: ${JSON.stringify(left)}`);
   }
 
   private sendJson(
@@ -283,7 +280,6 @@ export class TestApi {
 /** Gauges of what is in progress or waits. */
 const FALLING = [
   'event_consumers',
-  'http_server_active_requests',
   'http_server_held_response_bytes',
   'http_server_large_bodies_running',
   'http_server_large_bodies_waiting',
@@ -361,27 +357,27 @@ async function startOn(
   modules: readonly Type[],
   removeStore: () => Promise<void>,
 ): Promise<TestApi> {
-  Poller.interval = EventLog.interval = SELDOM;
   const api = new TestApi(await createApp(config, { modules }), config, removeStore, modules);
-  // What an earlier process has left.
-  api.wakeJobs();
+  // After a wake-up that is lost, a test of one process fails.
+  poll(api, { jobs: SELDOM, events: SELDOM });
   return api;
 }
 
-/** The time between two polls of one process, in milliseconds: after a lost wake-up, its test fails. */
+/** In milliseconds. */
 const SELDOM = 600_000;
-
-/** Those of production. */
-const OFTEN = { jobs: Poller.interval, events: EventLog.interval };
 
 /** Polls as in production, for retries, and for jobs and events that another process adds. */
 export function pollOften(...apis: readonly TestApi[]): void {
-  Poller.interval = OFTEN.jobs;
-  EventLog.interval = OFTEN.events;
-  for (const api of apis) {
-    api.wakeJobs();
-    api.app.get(EventLog, { strict: false }).wake();
-  }
+  for (const api of apis) poll(api, { jobs: 1000, events: 500 });
+}
+
+/** Polls at once, for what an earlier process has left, and then at these intervals. */
+function poll(api: TestApi, { jobs, events }: { jobs: number; events: number }): void {
+  for (const poller of pollersOf(api.app)) poller.interval = jobs;
+  api.wakeJobs();
+  const log = api.app.get(EventLog, { strict: false });
+  log.interval = events;
+  log.wake();
 }
 
 function pollersOf(app: NestFastifyApplication): readonly Poller<unknown>[] {

@@ -29,7 +29,7 @@ interface Follower {
 @Injectable()
 export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   /** The longest interval between two reads, in milliseconds: for events of other processes. */
-  static interval = 500;
+  interval = 500;
 
   private readonly logger = new Logger('Events');
   private readonly outside = AsyncLocalStorage.snapshot();
@@ -70,7 +70,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
     }
     this.stopped = false;
-    this.schedule(EventLog.interval);
+    this.schedule(this.interval);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -128,7 +128,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
         const now = performance.now();
         this.notBefore = Math.max(beganAt + this.pace.next(this.followers.size), now + PAUSE);
         // A `wake` during the read must not wait longer.
-        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, EventLog.interval);
+        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, this.interval);
         this.dueAt = Infinity;
         this.schedule(Math.max(this.notBefore - now, delay));
       });

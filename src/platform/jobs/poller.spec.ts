@@ -48,8 +48,6 @@ async function settle(): Promise<void> {
 describe('Poller', () => {
   let warn: jest.Spied<Logger['warn']>;
   beforeEach(() => {
-    // Other tests of this process have their own.
-    Poller.interval = 1000;
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout', 'performance'));
     warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
   });

@@ -10,11 +10,8 @@ const STOP_TIMEOUT = 3000;
  * attempt, so any number of processes may poll: one makes each attempt, and another takes over when it dies.
  */
 export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /**
-   * The longest time between two polls, in milliseconds: for retries, and for jobs that a killed process has left. With a
-   * long one, a test fails after a lost wake-up, which would otherwise be a second late.
-   */
-  static interval = 1000;
+  /** The longest time between two polls, in milliseconds: for retries, and for jobs that another process has left. */
+  interval = 1000;
 
   private readonly running = new Map<Promise<void>, Job>();
   /** A request may call `wake`; its context must not reach the jobs. */
@@ -58,7 +55,7 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
 
   start(): void {
     this.stopped = false;
-    this.pollAt(performance.now() + Poller.interval);
+    this.pollAt(performance.now() + this.interval);
   }
 
   async stop(): Promise<void> {
@@ -92,7 +89,7 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
     return (this.claiming ??= this.claimAll().finally(() => {
       this.claiming = undefined;
       const now = performance.now();
-      this.pollAt(this.wokenAt > now ? this.wokenAt : now + Poller.interval);
+      this.pollAt(this.wokenAt > now ? this.wokenAt : now + this.interval);
     }));
   }
 
