@@ -34,6 +34,16 @@ describe.each(STORES)('after calls that were refused on %s', (store) => {
     expect(mails.to(email)).toHaveLength(1);
   });
 
+  it('a password can be reset, with one mail', async () => {
+    const email = 'forgotten@example.com';
+    await api.accounts.register(email);
+    await mails.next(email);
+    expect(await afterRefusal(api, 'mails', () => api.post('/auth/password/reset/', { email }))).toHaveStatus(
+      202,
+    );
+    await mails.nextWith(email, 'Reset your password');
+  });
+
   it('the right password logs in', async () => {
     await api.accounts.register('right@example.com');
     expect(await afterRefusal(api, 'logins', () => logIn('right@example.com'))).toHaveStatus(200);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import type { MailAttempt } from '../../platform/mail/index.js';
@@ -34,6 +35,7 @@ export class PasswordResets {
     private readonly mails: AccountMails,
     private readonly changes: AccountChanges,
     private readonly security: SecurityEvents,
+    private readonly transactions: Transactions,
   ) {
     mails.register(PURPOSE, (mail: MailData, attempt) => this.compose(mail, attempt));
   }
@@ -45,9 +47,11 @@ export class PasswordResets {
   async request(email: string, { address }: ClientInfo): Promise<void> {
     this.mails.requireOpen();
     this.security.record('reset_requested', { email: emailKey(email) });
-    // Counted before the transaction: it would keep the count of its client from all others.
-    if ((await this.mails.take('resets', email, address)) === 0)
-      await this.mails.replace(PURPOSE, { email }, { email });
+    // In one transaction: a mail that is not recorded does not count.
+    await this.transactions.run(async () => {
+      if ((await this.mails.take('resets', email, address)) === 0)
+        await this.mails.replace(PURPOSE, { email }, { email });
+    });
   }
 
   /**
