@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule } from './support/access.module.js';
-import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import { type Reply, startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { STORES } from './support/stores.js';
 
 interface Callers {
@@ -16,14 +18,11 @@ async function register(api: TestApi): Promise<Callers> {
   return { id, user, staff: await api.accounts.logInNewStaff() };
 }
 
-describe.each(STORES)('access over REST on %s', (store) => {
-  let api: TestApi;
+onEach('access over REST', { modules: [AccessModule] }, ({ api, store }) => {
   let callers: Callers;
   beforeAll(async () => {
-    api = await startApi(store, {}, [AccessModule]);
     callers = await register(api);
   });
-  afterAll(() => api.stop());
 
   const get = (name: string, headers?: Record<string, string>) => api.get(`/v1/access/${name}`, headers);
 

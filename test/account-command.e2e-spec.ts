@@ -11,8 +11,10 @@ import { MailQueue } from '../src/platform/mail/index.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { freePort } from './support/free-port.js';
+import { onEach } from './support/on-each.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { MailServer } from './support/mail-server.js';
 import { ANY_STORE, createStore, settingsOf, STORES } from './support/stores.js';
@@ -28,13 +30,7 @@ const runAccount = (
 };
 
 // As in production, the command runs while a service uses the same database.
-describe.each(STORES)('the account command on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('the account command', {}, ({ api }) => {
   const run = (parameters: string[], options = {}) => runAccount(api, parameters, options);
 
   it('creates a superuser with staff rights, reads the password from standard input, and never prints it', async () => {
@@ -294,7 +290,7 @@ describe('the parameters of the account command', () => {
 
 describe.each(STORES)('the application of a command on %s', (store) => {
   it('purges what the service purges, and leaves all work in the background to the service', async () => {
-    const mails = await MailServer.start();
+    const mails = await new MailServer().start();
     const testStore = await createStore(store);
     const METRICS_PORT = String(await freePort());
     const environment = { ...testStore.environment, ...mails.settings, METRICS_PORT };

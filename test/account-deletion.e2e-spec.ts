@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { NO_PASSWORD } from '../src/accounts/account.entity.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { PasswordLogins } from '../src/auth/password/password-logins.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
-import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply, startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { MailServer } from './support/mail-server.js';
+import { MAILS } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { turnOnFactor } from './support/second-factor.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
 
 const TABLES = {
   SQLite: `SELECT name FROM sqlite_master WHERE type = 'table'`,
@@ -24,15 +25,8 @@ const REFERENCES = {
                WHERE contype = 'f' AND confrelid = 'accounts'::regclass`,
 };
 
-describe.each(STORES)('the deletion of an account on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, {}, [FixtureModule]));
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+const OPTIONS = { modules: [FixtureModule], servers: MAILS };
+onEach('the deletion of an account', OPTIONS, ({ api, mails, store }) => {
   const query = (sql: string): Promise<any[]> => api.rows.all(sql);
   const register = async (email: string, fields = {}) => {
     const { id } = await api.accounts.register(email, fields);

@@ -1,18 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/accounts.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 
 const MINUTE = 60_000;
 
-describe.each(STORES)('the export of an account on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+const SETTINGS = { WRITE_ACCESS: 'authenticated' };
+onEach('the export of an account', { settings: SETTINGS, modules: [FixtureModule] }, ({ api }) => {
   it('has everything that is stored about it, without secrets, and nothing of others', async () => {
     const other = await api.accounts.logInNew('other@example.com');
     await api.post('/v1/stubs', { of: 'other' }, { ...other, 'idempotency-key': 'other' });

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { bearer, created, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { created, startApi, type TestApi } from './support/api.js';
 import { confirm } from './support/console.js';
 import { freePort } from './support/free-port.js';
 import { describeInBrowser } from './support/in-browser.js';

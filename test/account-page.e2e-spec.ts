@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Request, Route } from 'playwright-core';
-import { bearer, PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, startApiWithMails, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { describeInBrowser } from './support/in-browser.js';
 import { logIn } from './support/log-in.js';

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import argon2 from 'argon2';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
+import { PASSWORD } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { Receiver } from './support/receiver.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { ANY_STORE } from './support/stores.js';
 
 /** An address with a domain of 249 characters. */
 const ofLength = (length: number): string => `${'a'.repeat(length - 250)}@${'a.'.repeat(119)}example.com`;
@@ -104,7 +106,7 @@ describe('PASSWORD_BREACH_URL', () => {
   let service: Receiver;
   const leaked = createHash('sha1').update('leaked password').digest('hex').toUpperCase();
   beforeAll(async () => {
-    service = await Receiver.start();
+    service = await new Receiver().start();
     api = await startApi(ANY_STORE, { PASSWORD_BREACH_URL: `${service.url}/range/` });
   });
   afterAll(async () => {
@@ -141,13 +143,7 @@ describe('PASSWORD_BREACH_URL', () => {
   });
 });
 
-describe.each(STORES)('e-mail addresses on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('e-mail addresses', {}, ({ api }) => {
   const refused = [
     ['compatibility letters', '\uff41da@example.com'],
     ['a ligature', 'e\ufb03cient@example.com'],
@@ -215,15 +211,7 @@ describe('REGISTRATION=closed', () => {
   });
 });
 
-describe.each(STORES)('accounts that never verify their e-mail on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store));
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+onEach('accounts that never verify their e-mail', { servers: MAILS }, ({ api, mails }) => {
   const emails = async () =>
     (await api.rows.all<{ email: string }>('SELECT email FROM accounts ORDER BY id')).map(
       ({ email }) => email,
@@ -231,7 +219,7 @@ describe.each(STORES)('accounts that never verify their e-mail on %s', (store) =
 
   it('are deleted 7 days after a registration that required it, and others never', async () => {
     await api.accounts.register('before@example.com');
-    api = await api.restart({ requireVerifiedEmail: true });
+    await api.restart({ requireVerifiedEmail: true });
     for (const name of ['squatter', 'verified', 'staff']) await api.accounts.register(`${name}@example.com`);
     await api.accounts.admin().setStaff('staff@example.com', true);
     const token = tokenIn(await mails.next('verified@example.com'));
@@ -245,7 +233,7 @@ describe.each(STORES)('accounts that never verify their e-mail on %s', (store) =
 
     expect(await emails()).toEqual(['before@example.com', 'verified@example.com', 'staff@example.com']);
     await api.accounts.register('squatter@example.com');
-    api = await api.restart({ requireVerifiedEmail: false });
+    await api.restart({ requireVerifiedEmail: false });
     api.moveClock(30 * DAY);
     await api.app.get(Purger).purge();
     expect(await emails()).toContain('squatter@example.com');

@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 
-describe.each(STORES)('accounts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    // With the full cost of passwords.
-    api = await startApi(store, {}, []);
-  });
-  afterAll(() => api.stop());
-
+// With the full cost of passwords.
+onEach('accounts', { modules: [] }, ({ api }) => {
   const count = async () => (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM accounts'))!.n;
 
   const accountOf = async (access: string) => (await api.get('/auth/me/', bearer(access))).body;

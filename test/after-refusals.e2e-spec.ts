@@ -1,23 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/accounts.js';
 import { afterRefusal } from './support/after-refusal.js';
-import { bearer, created, PASSWORD, startApiWithMails, type TestApi } from './support/api.js';
+import { created } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import type { MailServer } from './support/mail-server.js';
+import { MAILS } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { FactorOwner } from './support/second-factor.js';
-import { STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
 
-describe.each(STORES)('after calls that were refused on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, {}, [QuickPasswordsModule, FixtureModule]));
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+const OPTIONS = { modules: [QuickPasswordsModule, FixtureModule], servers: MAILS };
+onEach('after calls that were refused', OPTIONS, ({ api, mails }) => {
   const logIn = (email: string) => api.post('/auth/login/', { email, password: PASSWORD });
 
   it('an idempotency key is free', async () => {

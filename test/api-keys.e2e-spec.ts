@@ -1,30 +1,26 @@
 import { crc32 } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 
 const MINUTE = 60_000;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-describe.each(STORES)('API keys on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
+const SETTINGS = { WRITE_ACCESS: 'authenticated' };
+onEach('API keys', { settings: SETTINGS, modules: [FixtureModule], servers: MAILS }, ({ api, mails }) => {
   let email: string;
   let headers: Record<string, string>;
   let count = 0;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]));
-  });
   beforeEach(async () => {
     email = `key${++count}@example.com`;
     await api.accounts.register(email);
     await api.accounts.admin().verifyEmail(email);
     headers = bearer((await api.accounts.login(email)).access);
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   const create = (fields: object = {}, caller = headers) =>
     api.post('/auth/api-keys/', { name: 'Import', scope: 'write', ...fields }, caller);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import {
   type GraphQLField,
@@ -11,18 +11,19 @@ import {
   isNonNullType,
   isScalarType,
 } from 'graphql';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
-import { operations } from './support/reference.js';
-import { furtherRoutes } from './support/further-routes.js';
-import { existingPath, send, validBody } from './support/requests.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { furtherRoutes } from './support/further-routes.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
+import { operations } from './support/reference.js';
+import { existingPath, send, validBody } from './support/requests.js';
 import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 const NEW_PASSWORD = 'a wholly new password';
@@ -74,26 +75,21 @@ function recordsAlone(statements: readonly string[]): string[] {
   });
 }
 
-describe.each(STORES)('every writing route and mutation on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  let github: GitHub;
+const OPTIONS = {
+  settings: {
+    PUBLIC_URL,
+    SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/welcome',
+    WRITE_ACCESS: 'authenticated',
+  },
+  modules: [FixtureModule],
+  servers: { ...MAILS, github: () => new GitHub() },
+};
+onEach('every writing route and mutation', OPTIONS, ({ api, mails, github }) => {
   let staff: Record<string, string>;
   let count = 0;
   beforeAll(async () => {
-    [mails, github] = [await MailServer.start(), await GitHub.start()];
-    const settings = {
-      ...mails.settings,
-      ...github.settings,
-      PUBLIC_URL,
-      SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/welcome',
-      WRITE_ACCESS: 'authenticated',
-    };
-    api = await startApi(store, settings, [FixtureModule]);
     staff = await api.accounts.logInNewStaff();
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => Promise.all([api.stop(), mails.stop(), github.stop()]));
 
   const entriesOf = async ({ headers }: Reply): Promise<any[]> => {
     const { data } = (await api.get('/v1/audit?limit=100', staff)).body;

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Changes } from '../src/platform/changes/index.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
-import { FixtureModule } from './support/fixture.module.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { runCommand } from './support/command.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { settingsOf, STORES } from './support/stores.js';
 
 const HOUR = 3600_000;
@@ -19,17 +21,15 @@ const STATEMENTS = {
   ],
 };
 
-describe.each(STORES)('the audit log on %s', (store) => {
-  let api: TestApi;
+const SETTINGS = { WRITE_ACCESS: 'authenticated' };
+onEach('the audit log', { settings: SETTINGS, modules: [FixtureModule] }, ({ api, store }) => {
   let staff: Record<string, string>;
   let ada: Record<string, string>;
   let adaId: number;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     staff = await api.accounts.logInNewStaff();
     [ada, adaId] = await member('ada@example.com');
   });
-  afterAll(() => api.stop());
 
   async function member(email: string): Promise<[headers: Record<string, string>, id: number]> {
     const { id } = await api.accounts.register(email);

@@ -92,7 +92,7 @@ describe.each(STORES)('the log on %s', (store) => {
 
   it('contains no secrets of a social login', async () => {
     const publicUrl = 'https://api.example.com';
-    const google = await Google.start(`${publicUrl}/auth/social/google/callback/`);
+    const google = await new Google(`${publicUrl}/auth/social/google/callback/`).start();
     google.addPerson('grace', { email: 'grace@private.example', name: 'Grace Private' });
     const redirect = { SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/' };
     const environment = { ...testStore.environment, ...google.settings, PUBLIC_URL: publicUrl, ...redirect };

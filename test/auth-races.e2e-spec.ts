@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Authenticated } from '../src/auth/login/login-steps.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 import { until } from './support/until.js';
 import { untilBlocked } from './support/until-blocked.js';
 
@@ -23,13 +24,10 @@ const firstRejectionOf = (replies: readonly Promise<Reply>[]) =>
 /** Clients at different addresses: each has a share of the queue. */
 const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
 
-describe.each(STORES)('races of accounts on %s', (store) => {
-  let api: TestApi;
+onEach('races of accounts', { settings: { TRUST_PROXY: '127.0.0.1' } }, ({ api, store }) => {
   beforeAll(async () => {
-    api = await startApi(store, { TRUST_PROXY: '127.0.0.1' });
     await api.accounts.register('ada@example.com');
   });
-  afterAll(() => api.stop());
 
   const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
   const refreshPatiently = (token: string) => patiently(() => refresh(token), 10);
@@ -156,14 +154,8 @@ describe.each(STORES)('races of accounts on %s', (store) => {
   });
 });
 
-describe.each(STORES)('the queue of passwords on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    // At full cost: a quick hash would free its place while the other requests arrive.
-    api = await startApi(store, { TRUST_PROXY: '127.0.0.1' }, []);
-  });
-  afterAll(() => api.stop());
-
+// At full cost: a quick hash would free its place while the other requests arrive.
+onEach('the queue of passwords', { settings: { TRUST_PROXY: '127.0.0.1' }, modules: [] }, ({ api }) => {
   it('more concurrent logins than the queue can hold: the others get 503', async () => {
     await api.accounts.register('many@example.com');
 

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Dummy, startApi, type TestApi } from './support/api.js';
 import { invalidBodies, MAX_ITEMS, OTHER_TYPES, withItems } from './support/bodies.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { operations } from './support/reference.js';
 import { fill, send } from './support/requests.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { ANY_STORE } from './support/stores.js';
 
 const SMALL = 64 * 1024;
 
@@ -25,14 +26,11 @@ const READABLE = new Set([
   'NUL, escaped',
 ]);
 
-describe.each(STORES)('bodies of a resource on %s', (store) => {
-  let api: TestApi;
+onEach('bodies of a resource', { modules: [FixtureModule] }, ({ api }) => {
   let existing: Dummy;
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     existing = await api.dummies.create();
   });
-  afterAll(() => api.stop());
 
   it.each(invalidBodies('text'))('reject %s on POST and on PATCH, and store nothing', async (what, body) => {
     const code = READABLE.has(what) ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, expect, it } from '@jest/globals';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 import { until } from './support/until.js';
 
 const MIB = 1024 * 1024;
@@ -23,16 +22,14 @@ interface Sent {
   readonly socket: Socket;
 }
 
-describe.each(STORES)('the memory of bodies on %s', (store) => {
-  let api: TestApi;
+const SETTINGS = { TRUST_PROXY: '127.0.0.1' };
+onEach('the memory of bodies', { settings: SETTINGS, modules: [FixtureModule] }, ({ api }) => {
   let server: Server;
   let url: string;
   beforeAll(async () => {
-    api = await startApi(store, { TRUST_PROXY: '127.0.0.1' }, [FixtureModule]);
     url = await api.listen();
     server = api.app.getHttpServer();
   });
-  afterAll(() => api.stop());
 
   /** Sends a request, whose body is not complete, and waits until it has arrived. */
   async function begin(address: string, text: string, headers: object = {}): Promise<Sent> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
-import { PASSWORD, startApi, type TestApi } from './support/api.js';
+import { PASSWORD } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { describeInBrowser } from './support/in-browser.js';
 import { Google, logInAtGoogle } from './support/social/google.js';
@@ -32,7 +33,7 @@ describeInBrowser((open) => {
       const [port, frontPort] = [await freePort(), await freePort()];
       url = `http://127.0.0.1:${port}`;
       origin = `http://127.0.0.1:${frontPort}`;
-      google = await Google.start(`${url}/auth/social/google/callback/`);
+      google = await new Google(`${url}/auth/social/google/callback/`).start();
       google.addPerson('ada');
       frontEnd = createServer((_, reply) => reply.setHeader('content-type', 'text/html').end(pageFor(url)));
       frontEnd.listen(frontPort, '127.0.0.1');

@@ -1,13 +1,15 @@
 import { Controller, Get, Module, NotFoundException, Post } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { OptionalAccess, Public } from '../src/platform/access/index.js';
 import { Page } from '../src/platform/http/pages/page.js';
 import { created } from '../src/platform/http/responses/created.js';
 import { withEntityTag, ReplyWithEntityTag } from '../src/platform/http/responses/entity-tag.js';
 import { paged } from '../src/platform/http/responses/paged.js';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { STORES } from './support/stores.js';
 
 /** Handlers of a module whose author does not think of caches. */
@@ -50,16 +52,14 @@ class NotesModule {}
 
 const PRIVATE = { 'cache-control': 'no-store', vary: expect.stringMatching(/Authorization, Cookie/) };
 
-describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
-  let api: TestApi;
+const PROTECTED = { settings: { WRITE_ACCESS: 'authenticated' }, modules: [FixtureModule, NotesModule] };
+onEach('responses that depend on who asks', PROTECTED, ({ api }) => {
   let ada: Record<string, string>;
   let staff: Record<string, string>;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule, NotesModule]);
     ada = await api.accounts.logInNew('ada@example.com');
     staff = await api.accounts.logInNewStaff();
   });
-  afterAll(() => api.stop());
 
   it.each(['/v1/stubs', '/v1/stubs/999'])('are stored by no cache, whoever asks: %s', async (path) => {
     for (const headers of [{}, ada, staff, bearer('x')]) {
@@ -124,13 +124,8 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
     api.send({ method: 'GET', url, headers: { 'transfer-encoding': 'gzip, chunked' } });
 });
 
-describe.each(STORES)('a shared cache on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, { CORS_ORIGINS: 'https://a.example' }, [FixtureModule, NotesModule]);
-  });
-  afterAll(() => api.stop());
-
+const SHARED = { settings: { CORS_ORIGINS: 'https://a.example' }, modules: [FixtureModule, NotesModule] };
+onEach('a shared cache', SHARED, ({ api }) => {
   // RFC 9111, section 4.2.2: without a lifetime of their own, caches may invent one.
   it.each([
     ['GET', '/v1/dummies', 200],

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
-import { startApi, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
+import { FixtureModule } from './support/fixture.module.js';
 import { Dummy } from './support/fixture/dummy.entity.js';
 import { Stub } from './support/fixture/stubs.js';
-import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 
-describe.each(STORES)('entity tags on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('entity tags', { modules: [FixtureModule] }, ({ api }) => {
   const repository = <T extends object>(entity: new () => T): Repository<T> =>
     api.app.get(getRepositoryToken(entity));
 
@@ -148,13 +141,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
   });
 });
 
-describe.each(STORES)('If-Match on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('If-Match', { modules: [FixtureModule] }, ({ api }) => {
   const make = async () => `/v1/dummies/${(await api.dummies.create()).id}`;
 
   describe.each(['PATCH', 'PUT', 'DELETE'] as const)('of %s', (method) => {

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { ClassSerializerInterceptor, Module } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
-import { startApi, type TestApi } from './support/api.js';
+import { startApi } from './support/api.js';
 import { ConnectionReader, cursorOf, testConnection } from './support/connection.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 
 /** As Nest's documentation on serialization shows it. */
 @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: ClassSerializerInterceptor }] })
 class SerializingModule {}
 
-describe.each(STORES)('connections on %s', (store) => {
-  let api: TestApi;
+onEach('connections', { modules: [FixtureModule] }, ({ api, store }) => {
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     for (let n = 0; n < 14; n++)
       await api.dummies.create({ text: `Text ${n}`, status: n % 3 ? 'open' : 'done', counter: n % 2 });
   });
-  afterAll(() => api.stop());
 
   it('pass a global ClassSerializerInterceptor, which reads all properties', async () => {
     const serializing = await startApi(store, {}, [FixtureModule, SerializingModule]);

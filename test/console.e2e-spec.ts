@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { bearer, PASSWORD } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
 import { confirm, describeConsole, ROOT } from './support/console.js';
 import { logIn } from './support/log-in.js';
 import { turnOnFactor } from './support/second-factor.js';

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule } from './support/access.module.js';
-import { bearer, type Session, startApi, type TestApi } from './support/api.js';
+import { bearer, type Session } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 
-describe.each(STORES)('a request with a session cookie on %s', (store) => {
-  let api: TestApi;
+const OPTIONS = { settings: { WRITE_ACCESS: 'authenticated' }, modules: [AccessModule, FixtureModule] };
+onEach('a request with a session cookie', OPTIONS, ({ api, store }) => {
   let id: number;
   let session: Session;
   let other: Session;
   let access: string;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [AccessModule, FixtureModule]);
     ({ id } = await api.accounts.register('ada@example.com'));
     await api.accounts.register('eve@example.com');
     session = await api.accounts.session('ada@example.com');
     other = await api.accounts.session('eve@example.com');
     ({ access } = await api.accounts.login('eve@example.com'));
   });
-  afterAll(() => api.stop());
 
   const wrongTokens = (): [string, Record<string, string>][] => [
     ['no token', {}],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
@@ -12,10 +12,12 @@ import { migrate } from '../src/platform/database/migrate.js';
 import { migrations } from '../src/platform/database/migrations/index.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
-import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
+import { PASSWORD } from './support/accounts.js';
+import { startApi, startApiOn } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { createStore, STORES } from './support/stores.js';
+import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
+import { onEach } from './support/on-each.js';
+import { createStore } from './support/stores.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
 
@@ -53,13 +55,7 @@ class MistakesController {
 @Module({ controllers: [MistakesController] })
 class MistakesModule {}
 
-describe.each(STORES)('the database on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('the database', { modules: [FixtureModule] }, ({ api, store }) => {
   it('has the schema that the entities describe', async () => {
     const { upQueries } = await api.app.get(Database).source.driver.createSchemaBuilder().log();
 

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { MailQueue, MailSender } from '../src/platform/mail/index.js';
-import { bearer, PASSWORD, type Reply, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { times } from './support/concurrent.js';
-import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { linkIn, MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { turnOnFactor } from './support/second-factor.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const HOUR = 3600_000;
@@ -14,17 +15,12 @@ const MINUTE = 61_000;
 
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
 
-describe.each(STORES)('the e-mail of an account on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, { PUBLIC_URL: 'https://api.example.com' }));
-  });
+const SETTINGS = { PUBLIC_URL: 'https://api.example.com' };
+onEach('the e-mail of an account', { settings: SETTINGS, servers: MAILS }, ({ api, mails }) => {
   afterEach(() => {
     mails.behaviour = 'accepts';
     api.moveClock(0);
   });
-  afterAll(() => api.stop());
 
   const register = async (email: string) => {
     const account = await api.accounts.register(email);
@@ -357,15 +353,14 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
   });
 });
 
-describe.each(STORES)('REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    const links = { ACCOUNT_LINKS_URL: 'https://app.example.com/account?from=mail' };
-    ({ api, mails } = await startApiWithMails(store, { ...links, REQUIRE_VERIFIED_EMAIL: 'on' }));
-  });
-  afterAll(() => api.stop());
-
+const REQUIRED = {
+  settings: {
+    ACCOUNT_LINKS_URL: 'https://app.example.com/account?from=mail',
+    REQUIRE_VERIFIED_EMAIL: 'on',
+  },
+  servers: MAILS,
+};
+onEach('REQUIRE_VERIFIED_EMAIL=on', REQUIRED, ({ api, mails }) => {
   it('rejects logins with the right password until the e-mail is verified', async () => {
     const credentials = { email: 'ada@example.com', password: PASSWORD };
     await api.accounts.register('ada@example.com');

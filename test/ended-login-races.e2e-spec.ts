@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/auth/password/passwords.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
-import { bearer, PASSWORD, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApiWithMails } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
+import { onEach } from './support/on-each.js';
 import { totpCode } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -13,17 +15,15 @@ import { startDuring } from './support/until-blocked.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 
-describe.each(STORES)('a call whose login ends while it is under way, on %s', (store) => {
-  let api: TestApi;
-  let google: Google;
+const OPTIONS = {
+  settings: { PUBLIC_URL },
+  servers: { google: () => new Google(`${PUBLIC_URL}/auth/social/google/callback/`) },
+};
+onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google, store }) => {
   let id: number;
   let email: string;
   let headers: Record<string, string>;
   let count = 0;
-  beforeAll(async () => {
-    google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
-    api = await startApi(store, { ...google.settings, PUBLIC_URL });
-  });
   beforeEach(async () => {
     email = `ended${++count}@example.com`;
     id = (await api.accounts.register(email)).id;

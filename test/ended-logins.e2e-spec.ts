@@ -1,6 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { beforeEach, expect, it } from '@jest/globals';
+import { bearer, PASSWORD, type Tokens } from './support/accounts.js';
+import { startApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 import { until } from './support/until.js';
 
 const DAY = 24 * 3600_000;
@@ -8,21 +10,15 @@ const DAY = 24 * 3600_000;
 const sidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid;
 
-describe.each(STORES)('an access token on %s', (store) => {
-  let api: TestApi;
+onEach('an access token', { settings: { REFRESH_REUSE: 'revoke' } }, ({ api }) => {
   let email: string;
   let tokens: Tokens;
   let count = 0;
-  beforeAll(async () => {
-    api = await startApi(store, { REFRESH_REUSE: 'revoke' });
-  });
   beforeEach(async () => {
     email = `ended${++count}@example.com`;
     await api.accounts.register(email);
     tokens = await api.accounts.login(email);
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   const other = async () => bearer((await api.accounts.login(email)).access);
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -10,9 +10,11 @@ import {
   SignJWT,
 } from 'jose';
 import { promisify } from 'node:util';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 
 const ISSUER = 'https://api.example.com';
 const EMAIL = 'ada@example.com';
@@ -28,25 +30,22 @@ const run = promisify(execFile);
 
 const keysOf = async (api: TestApi) => (await api.get('/.well-known/jwks.json')).body.keys as any[];
 
-describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
-  let api: TestApi;
+onEach('JWT_PRIVATE_KEY', { settings: { PUBLIC_URL: ISSUER, JWT_SECRET: 'o'.repeat(32) } }, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store, { PUBLIC_URL: ISSUER, JWT_SECRET: 'o'.repeat(32) });
     await api.accounts.register(EMAIL);
   });
-  afterAll(() => api.stop());
 
   it('publishes no keys without it', async () => {
     expect(await keysOf(api)).toEqual([]);
   });
 
   it('publishes a key once, although it is the previous one as well', async () => {
-    api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: FIRST });
+    await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: FIRST });
     expect(await keysOf(api)).toHaveLength(1);
   });
 
   it('lets another service verify the tokens with the published keys', async () => {
-    api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: undefined });
+    await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: undefined });
     const { access } = await api.accounts.login(EMAIL);
     const jwks = createRemoteJWKSet(new URL('/.well-known/jwks.json', await api.listen()));
 
@@ -83,37 +82,37 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
 
   it('names the audience of JWT_AUDIENCE, and accepts no other', async () => {
     const { access } = await api.accounts.login(EMAIL);
-    const other = await api.restart({ jwtAudience: 'https://others.example.com' });
-    expect(await other.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
-    const next = await other.accounts.login(EMAIL);
+    await api.restart({ jwtAudience: 'https://others.example.com' });
+    expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    const next = await api.accounts.login(EMAIL);
     expect(decodeJwt(next.access).aud).toBe('https://others.example.com');
-    expect(await other.get('/auth/me/', bearer(next.access))).toHaveStatus(200);
-    api = await other.restart({ jwtAudience: undefined });
+    expect(await api.get('/auth/me/', bearer(next.access))).toHaveStatus(200);
+    await api.restart({ jwtAudience: undefined });
     expect(await api.get('/auth/me/', bearer(next.access))).toBeError('TOKEN_NOT_VALID');
   });
 
   it('rejects HS256, except for tokens of JWT_SECRET_PREVIOUS', async () => {
-    api = await api.restart({ jwtPrivateKey: undefined });
+    await api.restart({ jwtPrivateKey: undefined });
     const { access, refresh } = await api.accounts.login(EMAIL);
-    api = await api.restart({ jwtPrivateKey: FIRST });
+    await api.restart({ jwtPrivateKey: FIRST });
     expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
     expect(await api.post('/auth/verify/', { token: access })).toBeError('TOKEN_NOT_VALID');
     expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
 
-    api = await api.restart({ jwtPrivateKey: FIRST, jwtSecretPrevious: api.config.jwtSecret });
+    await api.restart({ jwtPrivateKey: FIRST, jwtSecretPrevious: api.config.jwtSecret });
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
     const next = await api.post('/auth/refresh/', { refresh });
     expect(decodeProtectedHeader(next.body.access).alg).toBe('ES256');
-    api = await api.restart({ jwtSecretPrevious: undefined });
+    await api.restart({ jwtSecretPrevious: undefined });
   });
 
   it('is replaced without ending a login: the new key is first given to all replicas', async () => {
     const old = await api.accounts.login(EMAIL);
-    api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: SECOND });
+    await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: SECOND });
     expect(await keysOf(api)).toHaveLength(2);
     const between = await api.accounts.login(EMAIL);
 
-    api = await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: FIRST });
+    await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: FIRST });
     for (const { access, refresh } of [old, between]) {
       expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
       expect(await api.post('/auth/verify/', { token: refresh })).toHaveStatus(200);
@@ -121,17 +120,17 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
     const { access } = await api.accounts.login(EMAIL);
     expect(decodeProtectedHeader(access).kid).toBe((await keysOf(api))[0].kid);
 
-    api = await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: undefined });
+    await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: undefined });
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
     expect(await api.get('/auth/me/', bearer(old.access))).toBeError('TOKEN_NOT_VALID');
   });
 
   it('is accepted and published as the previous one alone, before a replica signs with it', async () => {
     const { access } = await api.accounts.login(EMAIL);
-    api = await api.restart({ jwtPrivateKey: undefined, jwtPrivateKeyPrevious: SECOND });
+    await api.restart({ jwtPrivateKey: undefined, jwtPrivateKeyPrevious: SECOND });
     expect(await keysOf(api)).toHaveLength(1);
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
-    api = await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: undefined });
+    await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: undefined });
   });
 
   it('accepts no forged token: a public key as a secret, another key, issuer or id of a key', async () => {
@@ -168,9 +167,9 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
     for (const token of tokens)
       expect(await api.get('/auth/me/', bearer(token))).toBeError('TOKEN_NOT_VALID');
 
-    const moved = await api.restart({ publicUrl: 'https://other.example.com' });
-    expect(await moved.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
-    api = await moved.restart({ publicUrl: ISSUER });
+    await api.restart({ publicUrl: 'https://other.example.com' });
+    expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    await api.restart({ publicUrl: ISSUER });
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
   });
 });

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { DataSource } from 'typeorm';
 import { RequestContext } from '../src/platform/http/request-context.js';
 import { Operation } from '../src/platform/graphql/loading/operation.js';
-import { startApi, type TestApi } from './support/api.js';
-import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
+import { onEach } from './support/on-each.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -17,11 +17,9 @@ const GROUPS = 'dummies(status: done, first:';
 const NESTED = `{ ${GROUPS} 10) { nodes { peers(limit: 10) { first { peers(limit: 10) { id first { id } } } } } } }`;
 const MOST_OBJECTS = `{ ${GROUPS} 100) { nodes { counter peers(limit: 90) { id first { counter } } } } }`;
 
-describe.each(STORES)('long operations of GraphQL on %s', (store) => {
-  let api: TestApi;
+onEach('long operations of GraphQL', { modules: [FixtureModule] }, ({ api }) => {
   let port: number;
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     // The last hundred have different counters, and each of these ninety dummies.
     const [text, status, createdAt] = ['Some text', DummyStatus.done, new Date()];
     const group = Array.from({ length: 100 }, (_, counter) => ({
@@ -35,7 +33,6 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     await api.listen();
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
-  afterAll(() => api.stop());
 
   const graphql = (query: string) => {
     const body = JSON.stringify({ query });

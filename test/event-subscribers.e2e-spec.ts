@@ -15,9 +15,10 @@ import {
 } from '../src/platform/changes/index.js';
 import { SubscriberPositions } from '../src/platform/changes/subscribers/subscriber-positions.js';
 import { Subscription } from '../src/platform/changes/subscribers/subscription.js';
-import { pollOften, startApi, type TestApi } from './support/api.js';
-import { DummiesService } from './support/fixture/dummies.service.js';
+import { pollOften, startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
+import { onEach } from './support/on-each.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 import { migrate } from '../src/platform/database/migrate.js';
 import { until } from './support/until.js';
@@ -75,13 +76,10 @@ afterEach(() => {
   healthy.length = 0;
 });
 
-describe.each(STORES)('subscribers on %s', (store) => {
-  let api: TestApi;
+onEach('subscribers', { modules: [FixtureModule, WatchModule] }, ({ api, store }) => {
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule, WatchModule]);
     pollOften(api);
   });
-  afterAll(() => api.stop());
 
   it('receive each event of their types, in order', async () => {
     const expected = Array.from({ length: 30 }, (_, n) => `Text ${n}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { bearer, startApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { STORES } from './support/stores.js';
 

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/platform/access/index.js';
-import { bearer, startApi, type TestApi } from './support/api.js';
-import { FixtureModule } from './support/fixture.module.js';
+import { bearer } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { EventClient } from './support/events-client.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -12,17 +14,15 @@ const DAY = 24 * 3_600_000;
 /** Longer than an access token is valid, in milliseconds. */
 const LATER = 31 * 60_000;
 
-describe.each(STORES)('open connections whose credential ends, on %s', (store) => {
-  let api: TestApi;
+const OPTIONS = { settings: { WRITE_ACCESS: 'authenticated' }, modules: [FixtureModule] };
+onEach('open connections whose credential ends', OPTIONS, ({ api }) => {
   let url: string;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     url = await api.listen();
     for (const name of ['ada', 'bob', 'carl', 'dora', 'eve'])
       await api.accounts.register(`${name}@example.com`);
     await api.accounts.admin().setStaff('dora@example.com', true);
   });
-  afterAll(() => api.stop());
 
   const login = async (name: string) => bearer((await api.accounts.login(`${name}@example.com`)).access);
   const follow = (headers: Record<string, string> = {}) =>

@@ -6,8 +6,8 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { EventAppender, eventAppender } from '../src/platform/changes/index.js';
 import { startApi, TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { TcpProxy } from './support/tcp-proxy.js';
 import { createStore, STORES } from './support/stores.js';
+import { TcpProxy } from './support/tcp-proxy.js';
 import { until } from './support/until.js';
 
 describe.each(STORES)('a new epoch on %s', (store) => {
@@ -61,9 +61,11 @@ describe('the identity of the database server', () => {
       ...store.environment,
       DATABASE_URL: url,
     });
-    const api = new TestApi(await createApp(config, { modules: [FixtureModule] }), config, () =>
-      store.remove(),
-    );
+    const api = new TestApi({
+      app: await createApp(config, { modules: [FixtureModule] }),
+      config,
+      removeStore: () => store.remove(),
+    });
     await api.dummies.create();
     const { queries } = api.app.get(Database);
     const replica = eventAppender(queries, api.app.get(Transactions));
@@ -89,15 +91,15 @@ describe('the identity of the database server', () => {
     await api.dummies.create();
     await epochs(api);
     await api.rows.execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
-    const again = await api.restart();
-    await again.dummies.create();
+    await api.restart();
+    await api.dummies.create();
     // An event gets its epoch when it is numbered, and reading numbers it.
-    await epochs(again);
-    const { queries } = again.app.get(Database);
-    await eventAppender(queries, again.app.get(Transactions)).renewEpoch();
-    await again.dummies.create();
+    await epochs(api);
+    const { queries } = api.app.get(Database);
+    await eventAppender(queries, api.app.get(Transactions)).renewEpoch();
+    await api.dummies.create();
 
-    expect(new Set(await epochs(again)).size).toBe(3);
-    await again.stop();
+    expect(new Set(await epochs(api)).size).toBe(3);
+    await api.stop();
   });
 });

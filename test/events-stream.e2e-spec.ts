@@ -8,28 +8,25 @@ import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { Changes } from '../src/platform/changes/index.js';
-import { bearer, startApi, TestApi } from './support/api.js';
-import { DUMMY_EVENTS } from './support/fixture/dummy.view.js';
-import { DummiesService } from './support/fixture/dummies.service.js';
-import { FixtureModule } from './support/fixture.module.js';
-import { TcpProxy } from './support/tcp-proxy.js';
+import { bearer } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { EventClient } from './support/events-client.js';
 import { onlyFake } from './support/fake-timers.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
+import { DUMMY_EVENTS } from './support/fixture/dummy.view.js';
+import { onEach } from './support/on-each.js';
 import { createStore, STORES } from './support/stores.js';
+import { TcpProxy } from './support/tcp-proxy.js';
 import { until } from './support/until.js';
 
-describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
-  let api: TestApi;
+onEach('GET /v1/events/stream', { modules: [FixtureModule] }, ({ api }) => {
   let url: string;
   const open: EventClient[] = [];
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     url = `${await api.listen()}/v1/events/stream`;
   });
-  afterAll(async () => {
-    for (const client of open) client.close();
-    await api.stop();
-  });
+  afterAll(() => open.forEach((client) => client.close()));
   const follow = async (query = '', options: Parameters<typeof EventClient.open>[1] = {}) => {
     const client = await EventClient.open(`${url}${query}`, options);
     open.push(client);
@@ -320,20 +317,20 @@ describe.each(STORES)('streams on %s', (store) => {
     for (let n = 0; n < 3; n++) await api.dummies.create();
     await api.get('/v1/events');
     await api.rows.execute('ALTER TABLE event_log RENAME TO gone');
-    const again = await api.restart();
+    await api.restart();
     const positions: number[] = [];
-    again.app.get(EventLog, { strict: false }).follow({
+    api.app.get(EventLog, { strict: false }).follow({
       accept: ({ events }) => positions.push(...events.map(({ position }) => position)),
       fail: () => undefined,
     });
-    await again.rows.execute('ALTER TABLE gone RENAME TO event_log');
+    await api.rows.execute('ALTER TABLE gone RENAME TO event_log');
     await until('an event has arrived', async () => {
-      await again.dummies.create();
+      await api.dummies.create();
       return positions.length > 0;
     });
 
     expect(positions[0]).toBeGreaterThan(3);
-    await again.stop();
+    await api.stop();
   });
 
   it('send private events to their owner and staff only', async () => {

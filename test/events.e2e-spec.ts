@@ -2,28 +2,24 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { EventAppender, EventPurge } from '../src/platform/changes/index.js';
-import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
-import { DummiesService } from './support/fixture/dummies.service.js';
-import { FixtureModule } from './support/fixture.module.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, startApiOn } from './support/api.js';
 import { runCommand } from './support/command.js';
+import { environmentOfProcess } from './support/environment.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { DummiesService } from './support/fixture/dummies.service.js';
+import { onEach } from './support/on-each.js';
 import { Service } from './support/service.js';
 import { shuffle } from './support/shuffle.js';
 import { ANY_STORE, createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
-import { environmentOfProcess } from './support/environment.js';
 
 const DAY = 24 * 3600_000;
 
-describe.each(STORES)('GET /v1/events on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('GET /v1/events', { modules: [FixtureModule] }, ({ api }) => {
   /** Returns the id of the newest event, or an empty string if there is none. */
   const newest = async (): Promise<string> => {
     let cursor = '';
@@ -310,7 +306,7 @@ describe.each(STORES)('old events on %s', (store) => {
     let api = await startApi(store, {}, [FixtureModule]);
     await api.dummies.create();
     const [before] = (await api.get('/v1/events')).body.data;
-    api = await api.restart();
+    await api.restart();
     await api.dummies.create();
 
     const { body } = await api.get(`/v1/events?cursor=${before.id}`);

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { emailKey } from '../src/accounts/email-address.js';
 import { counterId, Counters } from '../src/accounts/counters.js';
-import { PASSWORD, type Reply, startApiWithMails, type TestApi } from './support/api.js';
+import { PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
+import { MAILS } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { FactorOwner } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
-import { STORES } from './support/stores.js';
 
 const ADDRESS = '127.0.0.1';
 const HOUR = 60 * 60_000;
@@ -107,17 +109,13 @@ const WITH_FACTOR: readonly Row[] = [
   ...withCodes('DELETE /auth/mfa/totp/', {}, 400, 204, NOTHING),
 ];
 
-describe.each(STORES)('the counts of failed logins on %s', (store) => {
-  let github: GitHub;
-  let api: TestApi;
+const servers = { ...MAILS, github: () => new GitHub() };
+onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ api }) => {
   /** Of accounts before and after that of the caller. */
   let others: [Ids, Ids];
   beforeAll(async () => {
-    github = await GitHub.start();
-    ({ api } = await startApiWithMails(store, { ...github.settings, PUBLIC_URL }));
     others = [await idsOf(await FactorOwner.register(api)), await idsOf(await FactorOwner.register(api))];
   });
-  afterAll(() => Promise.all([api.stop(), github.stop()]));
 
   const counters = () => api.app.get(Counters, { strict: false });
 

@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi, type Tokens } from './support/api.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { bearer, type Tokens } from './support/accounts.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { decode, forge, HEADER, sign } from './support/forged-tokens.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 
-describe.each(STORES)('forged and wrong tokens on %s', (store) => {
-  const key = 'the right key, of which nobody else knows';
-  let api: TestApi;
+const key = 'the right key, of which nobody else knows';
+
+onEach('forged and wrong tokens', { settings: { JWT_SECRET: key }, modules: [FixtureModule] }, ({ api }) => {
   let tokens: Tokens;
   let accessForgeries: [string, string][];
   let refreshForgeries: [string, string][];
   beforeAll(async () => {
-    api = await startApi(store, { JWT_SECRET: key }, [FixtureModule]);
     await api.accounts.register('ada@example.com');
     await api.accounts.register('bob@example.com');
     tokens = await api.accounts.login('ada@example.com');
     accessForgeries = forge(tokens.access, key);
     refreshForgeries = forge(tokens.refresh, key);
   });
-  afterAll(() => api.stop());
 
   const resign = (token: string) => sign(HEADER, decode(token.split('.')[1]!), key);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import {
   Body,
   Controller,
@@ -28,10 +28,10 @@ import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { AccountData, Public } from '../src/platform/access/index.js';
 import { Client, type ClientInfo } from '../src/platform/http/client.js';
 import { Text } from '../src/platform/http/validation/text.js';
-import { bearer, PASSWORD, sessionOf, startApiWithMails, type TestApi } from './support/api.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
+import { bearer, PASSWORD, sessionOf } from './support/accounts.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
-import { STORES } from './support/stores.js';
 
 const PURPOSE = 'log-in';
 const SUBJECT = 'Log in';
@@ -162,14 +162,8 @@ class NamesController {
 @Module({ imports: [AccountsModule, LoginModule, TokensModule], controllers: [NamesController] })
 class NamesModule {}
 
-describe.each(STORES)('a further way to log in on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, {}, [QuickPasswordsModule, LinksModule]));
-  });
-  afterAll(() => api.stop());
-
+const OPTIONS = { modules: [QuickPasswordsModule, LinksModule], servers: MAILS };
+onEach('a further way to log in', OPTIONS, ({ api, mails }) => {
   const tokenFor = async (email: string) => {
     expect(await api.post('/auth/links', { email })).toHaveStatus(202);
     return tokenIn(await mails.nextWith(email, SUBJECT));
@@ -240,15 +234,13 @@ describe.each(STORES)('a further way to log in on %s', (store) => {
   });
 });
 
-describe.each(STORES)('a further way to log in with REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
+const VERIFIED = {
+  settings: { REQUIRE_VERIFIED_EMAIL: 'on' },
+  modules: [QuickPasswordsModule, LinksModule, NamesModule],
+  servers: MAILS,
+};
+onEach('a further way to log in with REQUIRE_VERIFIED_EMAIL=on', VERIFIED, ({ api, mails }) => {
   const email = 'ada@example.com';
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    const modules = [QuickPasswordsModule, LinksModule, NamesModule];
-    ({ api, mails } = await startApiWithMails(store, { REQUIRE_VERIFIED_EMAIL: 'on' }, modules));
-  });
-  afterAll(() => api.stop());
 
   it('opens no login until the e-mail is verified, which a link does', async () => {
     await api.accounts.register(email);

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { STORES } from './support/stores.js';
@@ -13,13 +14,7 @@ const UPDATE = `mutation ($id: ID!, $input: UpdatePostInput!, $ifMatch: String) 
 }`;
 const DELETE = 'mutation ($id: ID!, $ifMatch: String) { deletePost(id: $id, ifMatch: $ifMatch) }';
 
-describe.each(STORES)('posts over GraphQL on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('posts over GraphQL', {}, ({ api }) => {
   const run = async (query: string, variables?: object): Promise<any> =>
     (await api.graphql(query, variables)).body;
   const codeOf = async (query: string, variables?: object): Promise<string> =>

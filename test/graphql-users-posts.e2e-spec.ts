@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
 import { missingMembers } from './support/schema-members.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
 it.each([
@@ -27,13 +26,10 @@ it.each([
   expect(missingMembers(keyword, name, fields)).toEqual([]);
 });
 
-describe.each(STORES)('posts of users over GraphQL on %s', (store) => {
-  let api: TestApi;
+onEach('posts of users over GraphQL', {}, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store);
     for (let n = 0; n < 32; n++) await usersOf(api).create({ name: `User ${n}`, email: `${n}@example.com` });
   });
-  afterAll(() => api.stop());
 
   const query = async (text: string, variables?: object) => (await api.graphql(text, variables)).body;
 

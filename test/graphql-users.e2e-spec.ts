@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { onEach } from './support/on-each.js';
 import { missingMembers } from './support/schema-members.js';
-import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
 it.each([
@@ -21,13 +20,10 @@ it.each([
   expect(missingMembers(keyword, name, fields)).toEqual([]);
 });
 
-describe.each(STORES)('users over GraphQL on %s', (store) => {
-  let api: TestApi;
+onEach('users over GraphQL', {}, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store);
     for (let n = 0; n < 12; n++) await usersOf(api).create({ name: `User ${n}`, email: `${n}@example.com` });
   });
-  afterAll(() => api.stop());
 
   const query = async (text: string, variables?: object) => (await api.graphql(text, variables)).body;
 

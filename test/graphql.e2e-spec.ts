@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger, Module } from '@nestjs/common';
 import { Int, Query, registerEnumType, Resolver } from '@nestjs/graphql';
 import { buildSchema, type GraphQLNamedType, isEnumType, isInputObjectType, isObjectType } from 'graphql';
 import { Public } from '../src/platform/access/index.js';
-import { startApi, type TestApi } from './support/api.js';
+import { startApi } from './support/api.js';
 import { environmentOfProcess } from './support/environment.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { statementsOf, watchTexts } from './support/statements.js';
-import { STORES } from './support/stores.js';
 
 const run = promisify(execFile);
 
@@ -92,13 +92,10 @@ describe('the schema', () => {
   });
 });
 
-describe.each(STORES)('GraphQL on %s', (store) => {
-  let api: TestApi;
+onEach('GraphQL', { modules: [FixtureModule] }, ({ api, store }) => {
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     for (let n = 0; n < 20; n++) await api.dummies.create({ text: `Text ${n}`, counter: n % 4 });
   });
-  afterAll(() => api.stop());
 
   const query = async (text: string, variables?: object) => (await api.graphql(text, variables)).body;
 

@@ -1,13 +1,15 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type Connection from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import type { SqliteStore } from '../src/platform/config/config.js';
 import { Drain } from '../src/platform/operations/drain.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { ANY_STORE, ifEmbedded, type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -108,13 +110,10 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
   });
 });
 
-describe.each(STORES)('a lost table on %s', (store) => {
-  let api: TestApi;
+onEach('a lost table', { modules: [FixtureModule] }, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     await api.dummies.create();
   });
-  afterAll(() => api.stop());
 
   it.each([
     ['of an entity', 'dummies'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import {
   ClassSerializerInterceptor,
   Controller,
@@ -13,8 +13,8 @@ import type { FastifyRequest } from 'fastify';
 import { DataSource, type EntityMetadata } from 'typeorm';
 import { ApiKey } from '../src/auth/api-key/api-key.entity.js';
 import { Public } from '../src/platform/access/index.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { onEach } from './support/on-each.js';
 
 /** Secrets, hashes of them, and what only statements use. */
 const HIDDEN = [
@@ -83,13 +83,7 @@ function withEveryColumn(source: DataSource, table: string): object {
 const tablesOf = (app: INestApplication) =>
   app.get(DataSource).entityMetadatas.map(({ tableName }) => tableName);
 
-describe.each(STORES)('A careless handler on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [CarelessModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('A careless handler', { modules: [CarelessModule] }, ({ api }) => {
   const columnsOf = (table: string) => metadataOf(api.app.get(DataSource), table).columns;
 
   const namesOf = (isMeant: (column: EntityMetadata['columns'][number]) => boolean): string[] =>

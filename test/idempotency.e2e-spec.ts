@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply, startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { Held, OuterInterceptor, MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
 
 const HOUR = 60 * 60_000;
 
@@ -24,13 +25,7 @@ function expectReplay(reply: Reply, first: Reply): void {
   expect(first.headers['idempotent-replayed']).toBeUndefined();
 }
 
-describe.each(STORES)('an Idempotency-Key on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [RepeatModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('an Idempotency-Key', { modules: [RepeatModule] }, ({ api, store }) => {
   const create = (body: unknown, key: string, headers: object = {}): Promise<Reply> =>
     api.post('/v1/stubs', body, { ...withKey(key), ...headers });
   const stubs = async (): Promise<number> => (await api.get('/v1/stubs')).body.meta.total;
@@ -402,7 +397,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   it('survives a restart', async () => {
     let own = await startApi(store, {}, [FixtureModule]);
     const first = await own.post('/v1/stubs', { a: 1 }, withKey('k'));
-    own = await own.restart();
+    await own.restart();
 
     expect(first).toHaveStatus(201);
     expectReplay(await own.post('/v1/stubs', { a: 1 }, withKey('k')), first);

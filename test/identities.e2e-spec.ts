@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
-import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply, startApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 
-describe.each(STORES)('identities on %s', (store) => {
-  let api: TestApi;
-  let google: Google;
-  let mails: MailServer;
-  beforeAll(async () => {
-    google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
-    ({ api, mails } = await startApiWithMails(store, { ...google.settings, PUBLIC_URL }));
-  });
-  afterAll(async () => {
-    await api.stop();
-    await google.stop();
-  });
-
+const servers = { ...MAILS, google: () => new Google(`${PUBLIC_URL}/auth/social/google/callback/`) };
+onEach('identities', { settings: { PUBLIC_URL }, servers }, ({ api, google, mails }) => {
   const register = async (email: string, { verified = true } = {}) => {
     const { id } = await api.accounts.register(email);
     if (verified) await api.accounts.admin().verifyEmail(email);
@@ -264,7 +255,7 @@ describe.each(STORES)('identities on %s', (store) => {
 
 describe.each(STORES)('identities with SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   it('redirects to the front end with the name of the provider and without a code', async () => {
-    const google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
+    const google = await new Google(`${PUBLIC_URL}/auth/social/google/callback/`).start();
     google.addPerson('ada', { name: undefined });
     const redirect = { SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/account?tab=1' };
     const api = await startApi(store, { ...google.settings, ...redirect, PUBLIC_URL });

@@ -4,14 +4,13 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { All, Controller, Get, Module, StreamableFile } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { Public } from '../src/platform/access/index.js';
 import { EventStream } from '../src/platform/http/route-config.js';
-import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { watchTexts } from './support/statements.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const KIB = 1024;
@@ -61,15 +60,11 @@ class GatedController {
 @Module({ controllers: [GatedController] })
 class GatedModule {}
 
-describe.each(STORES)('large responses on %s', (store) => {
-  let api: TestApi;
+const SETTINGS = { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' };
+onEach('large responses', { settings: SETTINGS, modules: [FixtureModule, GatedModule] }, ({ api }) => {
   let origin: string;
   let port: number;
   beforeAll(async () => {
-    api = await startApi(store, { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' }, [
-      FixtureModule,
-      GatedModule,
-    ]);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, ...Array.from({ length: 37 }, () => 490_000)];
     for (const size of sizes) await api.dummies.create({ text: 'é'.repeat(size) });
     await api.listen();
@@ -81,7 +76,6 @@ describe.each(STORES)('large responses on %s', (store) => {
     });
     origin = `http://127.0.0.1:${port}`;
   });
-  afterAll(() => api.stop());
 
   /** The connections, as the service has them. */
   const accepted = new Set<Socket>();

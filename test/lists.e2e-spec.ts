@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { SocialIdentity } from '../src/auth/social/social-identity.entity.js';
-import { created, startApi, type TestApi } from './support/api.js';
+import { created } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { isOrdered, shuffle } from './support/shuffle.js';
-import { STORES } from './support/stores.js';
 
 const ROWS = 8;
 
-describe.each(STORES)('lists on %s, whatever the order of their rows on disk,', (store) => {
-  let api: TestApi;
+onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
   let staff: Record<string, string>;
   let ada: Record<string, string>;
 
   beforeAll(async () => {
-    api = await startApi(store);
     staff = await api.accounts.logInNewStaff();
     const owners = [];
     for (const name of ['ada', 'bob']) {
@@ -38,7 +36,6 @@ describe.each(STORES)('lists on %s, whatever the order of their rows on disk,', 
     for (const table of ['accounts', 'audit_entries', 'logins', 'api_keys', 'passkeys', 'social_identities'])
       await shuffle(api, table);
   });
-  afterAll(() => api.stop());
 
   const repository = <Row extends object>(entity: new () => Row) =>
     api.app.get<Repository<Row>>(getRepositoryToken(entity), { strict: false });

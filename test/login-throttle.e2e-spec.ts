@@ -1,7 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { LoginThrottle } from '../src/auth/password/login-throttle.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { reference } from './support/reference.js';
 import { turnOnFactor } from './support/second-factor.js';
 import { STORES } from './support/stores.js';
@@ -10,15 +12,9 @@ import { until } from './support/until.js';
 const MINUTE = 60_000;
 const LIMIT = 20;
 
-describe.each(STORES)('failed logins on %s', (store) => {
-  let api: TestApi;
+onEach('failed logins', { settings: { TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' } }, ({ api }) => {
   let email: string;
   let count = 0;
-  beforeAll(async () => {
-    api = await startApi(store, { TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   async function register(): Promise<void> {
     email = `account${++count}@example.com`;
@@ -143,7 +139,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     const statuses = replies.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(LIMIT);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    api = await api.restart();
+    await api.restart();
     expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
   });
 

@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { expect, it } from '@jest/globals';
+import { bearer, PASSWORD, sessionOf } from './support/accounts.js';
+import { onEach } from './support/on-each.js';
 
 const DAY = 24 * 3600 * 1000;
 
 const sidOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid as string;
 
-describe.each(STORES)('the logins of an account on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+onEach('the logins of an account', {}, ({ api }) => {
   const list = async (headers: Record<string, string>): Promise<any[]> =>
     (await api.get('/auth/sessions/', headers)).body.data;
   const end = (id: string, headers: Record<string, string>) => api.delete(`/auth/sessions/${id}/`, headers);

@@ -1,15 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it, jest } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Account } from '../src/accounts/account.entity.js';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
-import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
-import { MailServer } from './support/mail-server.js';
+import { MAILS } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { turnOnFactor } from './support/second-factor.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
 import { untilBlocked } from './support/until-blocked.js';
 
 const PUBLIC_URL = 'https://api.example.com';
@@ -18,22 +19,17 @@ const DAY = 24 * 60 * 60_000;
 
 type Headers = Record<string, string>;
 
-describe.each(STORES)('accounts for staff on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
+onEach('accounts for staff', { settings: { PUBLIC_URL }, servers: MAILS }, ({ api, mails, store }) => {
   let root: Headers;
   let staff: Headers;
   let user: Headers;
   beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, { PUBLIC_URL }));
     [root, staff, user] = [
       (await person('root', { isStaff: true, isSuperuser: true })).headers,
       (await person('staff', { isStaff: true })).headers,
       (await person('user')).headers,
     ];
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   /** A new account with a verified e-mail, and a login. */
   const person = async (name: string, rights: Partial<Account> = {}) => {
@@ -303,13 +299,7 @@ describe.each(STORES)('accounts for staff on %s', (store) => {
   });
 });
 
-describe.each(STORES)('the last superuser on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('the last superuser', {}, ({ api, store }) => {
   const superusers = () => api.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
   let count = 0;
   /** Two new superusers, and no other one. */

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { expect, it } from '@jest/globals';
+import { bearer } from './support/accounts.js';
+import { onEach } from './support/on-each.js';
 
 const ME = '{ me { id email name phone role isActive isStaff isSuperuser isEmailVerified dateJoined } }';
 
-describe.each(STORES)('me over GraphQL on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('me over GraphQL', {}, ({ api }) => {
   it('returns the calling account', async () => {
     const account = await api.accounts.register('ada@example.com', { phone: '123' });
     const { access } = await api.accounts.login('ada@example.com');

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { Public } from '../src/platform/access/index.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { OnDurableEvent, Subscribers } from '../src/platform/changes/index.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
-import { startApi, type TestApi } from './support/api.js';
-import { FixtureModule } from './support/fixture.module.js';
+import { startApi } from './support/api.js';
 import { onlyFake } from './support/fake-timers.js';
+import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { planOf, scrape } from './support/scrape.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 let isFailing = false;
@@ -50,18 +50,13 @@ class SlowController {
 @Module({ controllers: [SlowController], providers: [Watcher] })
 class MeasuredModule {}
 
-describe.each(STORES)('metrics on %s', (store) => {
-  let api: TestApi;
+const SETTINGS = { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' };
+onEach('metrics', { settings: SETTINGS, modules: [MeasuredModule, FixtureModule] }, ({ api, store }) => {
   let url: string;
   beforeAll(async () => {
-    api = await startApi(store, { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' }, [
-      MeasuredModule,
-      FixtureModule,
-    ]);
     // An injected request has no connection whose close could end a stream.
     url = await api.listen();
   });
-  afterAll(() => api.stop());
 
   const requests = async (method: string, route: string, status: string) =>
     (await scrape(api)).get(

@@ -1,21 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, pollOften, startApi, startApiWithMails, type TestApi } from './support/api.js';
+import { expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { pollOften, startApi } from './support/api.js';
 import { runCommand } from './support/command.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { turnOnFactor } from './support/second-factor.js';
-import { ANY_STORE, settingsOf, STORES } from './support/stores.js';
+import { ANY_STORE, settingsOf } from './support/stores.js';
 
 const MINUTE = 61_000;
 
-describe.each(STORES)('notices on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, { TRUST_PROXY: '127.0.0.1' }));
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+onEach('notices', { settings: { TRUST_PROXY: '127.0.0.1' }, servers: MAILS }, ({ api, mails }) => {
   const register = async (email: string) => {
     await api.accounts.register(email);
     await api.accounts.admin().verifyEmail(email);
@@ -200,11 +194,11 @@ describe.each(STORES)('notices on %s', (store) => {
 
 it('a notice never fails its call: without a mail server nothing is sent', async () => {
   const api = await startApi(ANY_STORE);
-  const closed = await api.restart({ mail: { kind: 'none' } });
-  await closed.accounts.register('ada@example.com');
-  await closed.accounts.admin().verifyEmail('ada@example.com');
-  const headers = bearer((await closed.accounts.login('ada@example.com')).access);
+  await api.restart({ mail: { kind: 'none' } });
+  await api.accounts.register('ada@example.com');
+  await api.accounts.admin().verifyEmail('ada@example.com');
+  const headers = bearer((await api.accounts.login('ada@example.com')).access);
   const change = { old_password: PASSWORD, new_password: 'another password' };
-  expect(await closed.post('/auth/change-password/', change, headers)).toHaveStatus(200);
-  await closed.stop();
+  expect(await api.post('/auth/change-password/', change, headers)).toHaveStatus(200);
+  await api.stop();
 });

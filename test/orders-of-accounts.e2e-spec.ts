@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Order } from '../src/orders/order.entity.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { onEach } from './support/on-each.js';
 import { recordedEvents } from './support/recorded-changes.js';
 import { send } from './support/requests.js';
-import { STORES } from './support/stores.js';
 import { startDuring } from './support/until-blocked.js';
 
-describe.each(STORES)('an order of an account on %s', (store) => {
-  let api: TestApi;
+onEach('an order of an account', { settings: { WRITE_ACCESS: 'authenticated' } }, ({ api, store }) => {
   let ada: Record<string, string>;
   let bob: Record<string, string>;
   let staff: Record<string, string>;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     ada = await api.accounts.logInNew('ada@example.com');
     bob = await api.accounts.logInNew('bob@example.com');
     staff = await api.accounts.logInNewStaff();
   });
-  afterAll(() => api.stop());
 
   const order = (payload: unknown, headers: Record<string, string>) =>
     send(api, 'POST', '/v1/orders', payload, headers);

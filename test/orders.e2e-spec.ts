@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { expect, it } from '@jest/globals';
+import { bearer } from './support/accounts.js';
+import { type Reply, startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { shuffle } from './support/shuffle.js';
-import { STORES } from './support/stores.js';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describe.each(STORES)('orders on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('orders', { modules: [FixtureModule] }, ({ api, store }) => {
   const order = (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
     api.post('/v1/orders', body, { 'idempotency-key': randomUUID(), ...headers });
   const count = async (): Promise<number> => (await api.get('/v1/orders')).body.meta.total;

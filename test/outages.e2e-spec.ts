@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { toAppError } from '../src/platform/http/errors/to-app-error.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
-import { startApi, startApiOn, type TestApi } from './support/api.js';
+import { startApiOn, type TestApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { createStore, DIRECT, STORES, type TestStore } from './support/stores.js';
+import { onEach } from './support/on-each.js';
+import { createStore, DIRECT, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
 
 /** Who the service is for the server; a superuser would have all rights, and no limit of connections. */
@@ -343,13 +344,7 @@ describe('an outage of PostgreSQL', () => {
   });
 });
 
-describe.each(STORES)('a query runner that was released on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('a query runner that was released', {}, ({ api }) => {
   it('is a mistake, not an outage', async () => {
     const runner = api.app.get(DataSource).createQueryRunner();
     await runner.query('SELECT 1');

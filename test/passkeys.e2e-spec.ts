@@ -1,13 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { LoginThrottle } from '../src/auth/password/login-throttle.js';
 import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply, startApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
+import { onEach } from './support/on-each.js';
 import { turnOnFactor } from './support/second-factor.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { ANY_STORE } from './support/stores.js';
 
 const MINUTE = 60_000;
 const ORIGIN = 'https://api.example.com';
@@ -25,22 +27,17 @@ const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => stat
 
 const USED_CHALLENGES = "SELECT * FROM one_time_secrets WHERE purpose = 'passkey-challenge'";
 
-describe.each(STORES)('passkeys on %s', (store) => {
-  let api: TestApi;
+const SETTINGS = { PUBLIC_URL: ORIGIN, CORS_ORIGINS: 'https://app.example.com' };
+onEach('passkeys', { settings: SETTINGS }, ({ api }) => {
   let email: string;
   let headers: Record<string, string>;
   let device: Authenticator;
   let count = 0;
-  beforeAll(async () => {
-    api = await startApi(store, { PUBLIC_URL: ORIGIN, CORS_ORIGINS: 'https://app.example.com' });
-  });
   beforeEach(async () => {
     email = `passkey${++count}@example.com`;
     headers = await api.accounts.logInNew(email);
     device = new Authenticator(ORIGIN);
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   const options = async () => (await api.post('/auth/passkeys/options/', {}, headers)).body;
   const register = (response: unknown, name?: unknown) =>
@@ -90,9 +87,9 @@ describe.each(STORES)('passkeys on %s', (store) => {
 
   it('log in only with a verified e-mail while REQUIRE_VERIFIED_EMAIL is on', async () => {
     await add();
-    api = await api.restart({ requireVerifiedEmail: true });
+    await api.restart({ requireVerifiedEmail: true });
     expect(await login(device.get(await loginOptions()))).toBeError('FORBIDDEN');
-    api = await api.restart({ requireVerifiedEmail: false });
+    await api.restart({ requireVerifiedEmail: false });
     expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
   });
 
@@ -360,11 +357,11 @@ describe('passkeys', () => {
       201,
     );
 
-    const production = await api.restart({ production: true });
+    await api.restart({ production: true });
 
     for (const path of ['/auth/passkeys/login/options/', '/auth/passkeys/options/']) {
-      expect(await production.post(path, {}, headers)).toBeError('SERVICE_UNAVAILABLE');
+      expect(await api.post(path, {}, headers)).toBeError('SERVICE_UNAVAILABLE');
     }
-    await production.stop();
+    await api.stop();
   });
 });

@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MailSender } from '../src/platform/mail/index.js';
-import { bearer, PASSWORD, type Reply, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const HOUR = 3600_000;
@@ -18,15 +19,7 @@ const NEW_PASSWORD = 'a wholly new password';
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
 
-describe.each(STORES)('a password reset on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, { TRUST_PROXY: '127.0.0.1' }));
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+onEach('a password reset', { settings: { TRUST_PROXY: '127.0.0.1' }, servers: MAILS }, ({ api, mails }) => {
   const register = async (email: string) => {
     const { id } = await api.accounts.register(email);
     await mails.next(email);

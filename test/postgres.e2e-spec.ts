@@ -76,12 +76,12 @@ describe('PostgreSQL with other settings', () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
     const [{ name }] = await api.app.get(Database).source.query('SELECT current_database() AS name');
     await api.app.get(Database).source.query(`ALTER DATABASE ${name} SET datestyle = 'German'`);
-    const again = await api.restart();
+    await api.restart();
 
-    const { created_at, id } = await again.dummies.create();
-    expect(await again.dummies.get(id)).toMatchObject({ created_at });
+    const { created_at, id } = await api.dummies.create();
+    expect(await api.dummies.get(id)).toMatchObject({ created_at });
     expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
-    await again.stop();
+    await api.stop();
   });
 
   it.each([

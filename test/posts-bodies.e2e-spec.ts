@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, expect, it } from '@jest/globals';
 import { invalidBodies, MAX_ITEMS, OTHER_TYPES, withItems } from './support/bodies.js';
+import { onEach } from './support/on-each.js';
 import { type Post, postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 
 const POST = { title: 'T', content: 'C' };
 
-describe.each(STORES)('bodies of posts on %s', (store) => {
-  let api: TestApi;
+onEach('bodies of posts', {}, ({ api }) => {
   let existing: Post;
   beforeAll(async () => {
-    api = await startApi(store);
     existing = await postsOf(api).create();
   });
-  afterAll(() => api.stop());
 
   it.each(invalidBodies('title', ',"content":"C"'))(
     'rejects %s on POST and on PATCH, and stores nothing',

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Post } from '../src/posts/post.entity.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
-import { startApi, type TestApi } from './support/api.js';
 import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 import { startDuring } from './support/until-blocked.js';
 
-describe.each(STORES)('entity tags of posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('entity tags of posts', {}, ({ api }) => {
   describe.each(['/v1/posts', '/v1/users/1/posts'])('below %s', (path) => {
     testEntityTags(
       () => api,
@@ -58,13 +51,7 @@ describe.each(STORES)('entity tags of posts on %s', (store) => {
   });
 });
 
-describe.each(STORES)('If-Match of posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('If-Match of posts', {}, ({ api, store }) => {
   describe.each(['PATCH', 'DELETE'] as const)('of %s', (method) => {
     const make = async () => `/v1/posts/${(await postsOf(api).create()).id}`;
     testIfMatch(() => api, method, make, '/v1/posts/999999999');

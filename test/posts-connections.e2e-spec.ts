@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ConnectionReader, cursorOf, testConnection } from './support/connection.js';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { usersOf } from './support/users.js';
 
@@ -18,10 +17,8 @@ const ORDERS = ['createdAt', 'title', 'views'].flatMap((field) =>
   ['ASC', 'DESC'].map((direction) => [field, direction] as const),
 );
 
-describe.each(STORES)('connections of posts on %s', (store) => {
-  let api: TestApi;
+onEach('connections of posts', {}, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store);
     for (let n = 0; n < 3; n++) await usersOf(api).create({ name: `Author ${n}` });
     // Two have the same time.
     await postsOf(api).createBy(2, TITLES);
@@ -34,7 +31,6 @@ describe.each(STORES)('connections of posts on %s', (store) => {
       return data[0].id === 7;
     });
   });
-  afterAll(() => api.stop());
 
   const posts = {
     list: 'posts',

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { expect, it } from '@jest/globals';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
-describe.each(STORES)('events of posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('events of posts', {}, ({ api }) => {
   const types = 'post.created,post.updated,post.published,post.unpublished,post.deleted';
   const all = async (): Promise<any[]> => (await api.get(`/v1/events?types=${types}&limit=100`)).body.data;
 

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { onEach } from './support/on-each.js';
 import { type Post, postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 
 const KIB = 1024;
 
-describe.each(STORES)('large pages of posts on %s', (store) => {
-  let api: TestApi;
+onEach('large pages of posts', {}, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, 490_000, 490_000, 490_000];
     for (const [n, size] of sizes.entries())
       await postsOf(api).create({ title: `Post ${n}`, content: 'é'.repeat(size) });
     await api.listen();
   });
-  afterAll(() => api.stop());
 
   it.each([
     ['/v1/posts?sort_by=created_at&sort_dir=asc&limit=5', 5],
@@ -37,13 +33,7 @@ describe.each(STORES)('large pages of posts on %s', (store) => {
   });
 });
 
-describe.each(STORES)('large lists of posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('large lists of posts', {}, ({ api }) => {
   it('return correct results for deep pages, short texts, and sorting without an index', async () => {
     const titles = Array.from({ length: 1200 }, (_, n) => `${n % 7} of ${n}`);
     await postsOf(api).createBy(1, titles);

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { type Post, postsOf } from './support/posts.js';
 import { STORES } from './support/stores.js';
 
 const query = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString();
 
-describe.each(STORES)('GET /v1/posts on %s', (store) => {
-  let api: TestApi;
+onEach('GET /v1/posts', {}, ({ api }) => {
   let posts: Post[];
 
   const list = async (search: string) => (await api.get(`/v1/posts?${search}`)).body;
@@ -14,14 +14,12 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
     (await list(search)).data.map(({ id }: Post) => id);
 
   beforeAll(async () => {
-    api = await startApi(store);
     posts = [];
     for (let n = 1; n <= 45; n++) {
       const status = n % 3 === 0 ? 'published' : 'draft';
       posts.push(await postsOf(api).create({ title: `Number ${n}`, content: `Content of ${n}`, status }));
     }
   });
-  afterAll(() => api.stop());
 
   it('returns the newest first, 20 per page, with the total', async () => {
     const reply = await api.get('/v1/posts');

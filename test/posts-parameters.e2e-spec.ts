@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { caseFold } from '../src/platform/database/case-fold.js';
 import { Database } from '../src/platform/database/database.js';
 import { insertPosts } from '../src/posts/post-batch.js';
-import { created, type Reply, startApi, type TestApi } from './support/api.js';
+import { created, type Reply } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import type { Post } from './support/posts.js';
 import { shuffle } from './support/shuffle.js';
-import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
 interface Viewed extends Post {
@@ -45,13 +45,11 @@ const list = fc.record({
 });
 type List = typeof list extends fc.Arbitrary<infer Value> ? Value : never;
 
-describe.each(STORES)('all parameters of lists of posts together on %s', (store) => {
-  let api: TestApi;
+onEach('all parameters of lists of posts together', {}, ({ api }) => {
   let posts: Viewed[];
   let authors: number[];
 
   beforeAll(async () => {
-    api = await startApi(store);
     authors = [];
     for (let n = 0; n < 3; n++) authors.push(Number((await usersOf(api).create()).id));
     const hours = shuffled(Array.from({ length: 45 }, (_, n) => n));
@@ -79,9 +77,8 @@ describe.each(STORES)('all parameters of lists of posts together on %s', (store)
     for (const { id, views } of posts) for (let n = 0; n < views; n++) await api.getOnly(`/v1/posts/${id}`);
     await shuffle(api, 'posts');
     // Views are written when the process stops.
-    api = await api.restart();
+    await api.restart();
   });
-  afterAll(() => api.stop());
 
   /** The answer of a plain filter and sort. */
   function matching({ status, q, sortBy, direction }: List, authorId?: number): Post[] {

@@ -1,22 +1,16 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import type { PostgresStore } from '../src/platform/config/config.js';
+import { startApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { onlyFake } from './support/fake-timers.js';
-import { startApi, type TestApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { type Post, postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 import { untilBlocked } from './support/until-blocked.js';
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
-describe.each(STORES)('concurrent writes of posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('concurrent writes of posts', {}, ({ api }) => {
   it('200 creates, a fifth of them invalid, get ids from 1 without gaps or repetitions', async () => {
     const create = (n: number) =>
       api.post('/v1/posts', { title: n % 5 === 0 ? '' : `Post ${n}`, content: 'C' });

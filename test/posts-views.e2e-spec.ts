@@ -37,7 +37,7 @@ describe.each(STORES)('views on %s', (store) => {
     await api.get('/v1/posts');
     await api.delete(`/v1/posts/${second.id}`);
 
-    api = await api.restart();
+    await api.restart();
 
     const { data } = (await api.get('/v1/posts?sort_by=views')).body;
     expect(data).toEqual([first, third]);
@@ -50,7 +50,7 @@ describe.each(STORES)('views on %s', (store) => {
     for (let n = 0; n < 3; n++) await api.send({ method: 'HEAD', url: `/v1/posts/${first.id}` });
     await postsOf(api).get(second.id);
 
-    api = await api.restart();
+    await api.restart();
 
     const { data } = (await api.get('/v1/posts?sort_by=views')).body;
     expect(data.map(({ id }: Post) => id)).toEqual([second.id, first.id]);
@@ -72,7 +72,7 @@ describe.each(STORES)('views on %s', (store) => {
     await postsOf(api).get(first.id);
     await postsOf(api).get(second.id);
 
-    api = await api.restart();
+    await api.restart();
 
     const { data } = (await api.get('/v1/posts?sort_by=views')).body;
     expect(data.map(({ id }: Post) => id)).toEqual([first.id, second.id]);
@@ -109,7 +109,7 @@ describe.each(STORES)('views on %s', (store) => {
     await until('the flush has failed as often', () => warnings().length === failures);
     release();
     await obstacle;
-    api = await restarting;
+    await restarting;
 
     const [{ total }] = await api.rows.run((manager) =>
       manager.query('SELECT CAST(sum(views) AS bigint) AS total FROM post_views'),

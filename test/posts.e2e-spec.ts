@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { describe, expect, it } from '@jest/globals';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 
 const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.each(STORES)('/v1/posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('/v1/posts', {}, ({ api }) => {
   describe('POST', () => {
     it('creates a draft by the default author, and returns its Location', async () => {
       const before = await postsOf(api).count();

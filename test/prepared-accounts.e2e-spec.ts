@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { SecurityEvents } from '../src/platform/http/security-events.js';
-import { bearer, PASSWORD, startApiWithMails, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
 import { Authenticator } from './support/authenticator.js';
-import { MailServer, tokenIn } from './support/mail-server.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { totpCode, turnOnFactor } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
-import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 const NEW_PASSWORD = 'a wholly new password';
@@ -15,19 +15,12 @@ const MINUTE = 61_000;
 type Headers = Record<string, string>;
 
 /** A stranger registers the address of somebody else, and waits until the owner uses the account. */
-describe.each(STORES)('an account that a stranger has prepared on %s', (store) => {
-  let api: TestApi;
-  let google: Google;
-  let mails: MailServer;
+const OPTIONS = {
+  settings: { PUBLIC_URL },
+  servers: { ...MAILS, google: () => new Google(`${PUBLIC_URL}/auth/social/google/callback/`) },
+};
+onEach('an account that a stranger has prepared', OPTIONS, ({ api, google, mails }) => {
   let count = 0;
-  beforeAll(async () => {
-    google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
-    ({ api, mails } = await startApiWithMails(store, { ...google.settings, PUBLIC_URL }));
-  });
-  afterAll(async () => {
-    await api.stop();
-    await google.stop();
-  });
 
   const register = async (email: string) => {
     await api.accounts.register(email);

@@ -24,7 +24,7 @@ interface BehindProxy {
 async function startBehindProxy(store: StoreName): Promise<BehindProxy> {
   const proxy = await StrippingProxy.start(BASE);
   const { url } = proxy;
-  const google = await Google.start(`${url}/auth/social/google/callback/`);
+  const google = await new Google(`${url}/auth/social/google/callback/`).start();
   const api = await startApi(store, { ...google.settings, PUBLIC_URL: url }, [FixtureModule]);
   proxy.target = Number(new URL(await api.listen()).port);
   const stop = async () => {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { EntityManager } from 'typeorm';
-import { type Dummy as DummyBody, startApi, type TestApi } from './support/api.js';
+import { type Dummy as DummyBody } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
-import { Dummy } from './support/fixture/dummy.entity.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { Dummy } from './support/fixture/dummy.entity.js';
+import { onEach } from './support/on-each.js';
 
-describe.each(STORES)('concurrent requests on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('concurrent requests', { modules: [FixtureModule] }, ({ api }) => {
   it('200 creates, a fifth of them invalid, get ids from 1 without gaps or repetitions', async () => {
     const create = (n: number) => api.post('/v1/dummies', { text: n % 5 === 0 ? '' : `Dummy ${n}` });
     // A 503 must not use up an id either.

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ErrorCode } from '../src/platform/http/errors/errors.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply, startApi, type TestApi } from './support/api.js';
 import { furtherRoutes } from './support/further-routes.js';
 import { examplesOf, type Operation, operations } from './support/reference.js';
 import { existingPath, fill, send, validBody } from './support/requests.js';

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { beforeAll, expect, it } from '@jest/globals';
+import { bearer } from './support/accounts.js';
+import { type Reply } from './support/api.js';
 import { furtherRoutes } from './support/further-routes.js';
+import { onEach } from './support/on-each.js';
 import { examplesOf, type Operation, operations, ownOperations } from './support/reference.js';
 import { existingPath, fieldsOf, fill, isFillable, send, validBody } from './support/requests.js';
-import { STORES } from './support/stores.js';
 
-describe.each(STORES)('the security in the reference on %s', (store) => {
-  let api: TestApi;
+onEach('the security in the reference', { settings: { WRITE_ACCESS: 'staff' } }, ({ api }) => {
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'staff' });
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
   });
-  afterAll(() => api.stop());
 
   const isRejected = ({ status, body }: Reply) => status === 401 || body?.error?.code === 'CSRF_FAILED';
 
@@ -81,14 +79,12 @@ const finite = (url: string) => (url.endsWith('/stream') ? `${url}?last_event_id
 const isTaking = (header: string) => (operation: Operation) =>
   operation.operation.parameters?.some(({ name }: any) => name === header) === true;
 
-describe.each(STORES)('every operation on %s', (store) => {
-  let api: TestApi;
+onEach('every operation', { settings: { WRITE_ACCESS: 'staff' } }, ({ api }) => {
   let user: Record<string, string>;
   let staff: Record<string, string>;
   let session: Record<string, string>;
   let keys: Record<string, string>[];
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'staff' });
     user = await api.accounts.logInNew('user@example.com');
     await api.accounts.register('staff@example.com');
     await api.accounts.makeSuperuser('staff@example.com');
@@ -99,8 +95,6 @@ describe.each(STORES)('every operation on %s', (store) => {
     const create = (scope: string) => api.post('/auth/api-keys/', { name: 'K', scope }, staff);
     keys = [await create('read'), await create('write')].map(({ body }) => bearer(body.data.key));
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   it.each(ALL)('has a new id for each response: %s %s', async (method, path) => {
     const sent = '123e4567-e89b-42d3-a456-426614174000';

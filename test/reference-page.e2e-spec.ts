@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
 import { describeInBrowser } from './support/in-browser.js';
 import { logIn, logInByHeader, logOutElsewhere } from './support/log-in.js';
 import { openOperation, sendTo, tryOut } from './support/reference-page.js';

@@ -1,34 +1,29 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Authenticated, LoginSteps } from '../src/auth/login/login-steps.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, type Reply, startApi, startApiWithMails, type TestApi } from './support/api.js';
-import { MailServer } from './support/mail-server.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply, startApi } from './support/api.js';
+import { MAILS } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { FactorOwner, STEP } from './support/second-factor.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const MINUTE = 60_000;
 
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
 
-describe.each(STORES)('a login with a second factor on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
+const SETTINGS = { TRUST_PROXY: '127.0.0.1' };
+onEach('a login with a second factor', { settings: SETTINGS, servers: MAILS }, ({ api, mails }) => {
   let owner: FactorOwner;
   let email: string;
   let headers: Record<string, string>;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store, { TRUST_PROXY: '127.0.0.1' }));
-  });
   beforeEach(async () => {
     owner = await FactorOwner.register(api);
     ({ email, headers } = owner);
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   it('divides a login by password into two steps', async () => {
     const { secret } = await owner.turnOn();

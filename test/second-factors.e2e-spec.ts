@@ -1,26 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApiWithMails, type TestApi } from './support/api.js';
-import { MailServer } from './support/mail-server.js';
+import { beforeEach, expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { MAILS } from './support/mail-server.js';
+import { onEach } from './support/on-each.js';
 import { FactorOwner, STEP } from './support/second-factor.js';
-import { STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
 
-describe.each(STORES)('the second factor on %s', (store) => {
-  let api: TestApi;
-  let mails: MailServer;
+onEach('the second factor', { servers: MAILS }, ({ api, mails }) => {
   let owner: FactorOwner;
   let email: string;
   let headers: Record<string, string>;
-  beforeAll(async () => {
-    ({ api, mails } = await startApiWithMails(store));
-  });
   beforeEach(async () => {
     owner = await FactorOwner.register(api);
     ({ email, headers } = owner);
   });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   it('is off until a code confirms it, and then ends the other logins and notifies the owner', async () => {
     expect(await owner.status()).toEqual({ totp: false, recovery_codes_left: 0, passkeys: 0 });

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { FactorOwner, totpCode } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
@@ -14,7 +15,7 @@ const rotated = { jwtSecret: NEW, jwtSecretPrevious: OLD };
 
 let github: GitHub;
 beforeAll(async () => {
-  github = await GitHub.start();
+  github = await new GitHub().start();
 });
 afterAll(() => github.stop());
 
@@ -36,7 +37,7 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     await start();
     const tokens = await api.accounts.login('ada@example.com');
     const session = await api.accounts.session('ada@example.com');
-    api = await api.restart(rotated);
+    await api.restart(rotated);
 
     expect(await api.get('/auth/me/', bearer(tokens.access))).toHaveStatus(200);
     expect(await api.post('/auth/verify/', { token: tokens.refresh })).toHaveStatus(200);
@@ -47,7 +48,7 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     expect(await api.patch('/auth/me/', { name: 'Ada' }, renewed)).toHaveStatus(200);
 
     const next = (await api.post('/auth/refresh/', { refresh: tokens.refresh })).body;
-    api = await api.restart({ jwtSecret: NEW, jwtSecretPrevious: undefined });
+    await api.restart({ jwtSecret: NEW, jwtSecretPrevious: undefined });
     expect(await api.get('/auth/me/', bearer(next.access))).toHaveStatus(200);
     expect(await api.get('/auth/me/', bearer(tokens.access))).toBeError('TOKEN_NOT_VALID');
     expect(await api.patch('/auth/me/', {}, session.headers)).toBeError('CSRF_FAILED');
@@ -57,10 +58,10 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
   it('never gives a replica a token signed with a secret that it lacks', async () => {
     await start();
     // In the first step, every replica gets the next secret before any of them signs with it.
-    api = await api.restart({ jwtSecret: OLD, jwtSecretPrevious: NEW });
+    await api.restart({ jwtSecret: OLD, jwtSecretPrevious: NEW });
     const { access } = await api.accounts.login('ada@example.com');
 
-    api = await api.restart({ jwtSecret: OLD, jwtSecretPrevious: undefined });
+    await api.restart({ jwtSecret: OLD, jwtSecretPrevious: undefined });
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
     await api.stop();
   });
@@ -70,7 +71,7 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     const { access } = await api.accounts.login('ada@example.com');
     const headers = { ...bearer(access), 'idempotency-key': 'one' };
     const first = await api.post('/v1/stubs', { item: 'Tea' }, headers);
-    api = await api.restart(rotated);
+    await api.restart(rotated);
 
     const repeated = await api.post('/v1/stubs', { item: 'Tea' }, headers);
     expect(repeated.headers['idempotent-replayed']).toBe('true');
@@ -86,7 +87,7 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     const site = { config: api.config, get: (...request: Parameters<TestApi['get']>) => api.get(...request) };
     const visitor = new Visitor(site);
     const back = await visitor.logInAt(await visitor.start('github'), '1');
-    api = await api.restart(rotated);
+    await api.restart(rotated);
 
     const reply = await visitor.get(back);
     expect(reply).toHaveStatus(200);
@@ -104,7 +105,7 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
     const key = execFileSync(process.execPath, ['-p', script!, OLD]).toString().trim();
     const encryptionKeyPrevious = Buffer.from(key, 'base64');
     const moved = api.now.getTime() - Date.now();
-    api = await api.restart({ jwtSecret: NEW, jwtSecretPrevious: undefined, encryptionKeyPrevious });
+    await api.restart({ jwtSecret: NEW, jwtSecretPrevious: undefined, encryptionKeyPrevious });
     api.moveClock(moved);
 
     const challenge = await api.post('/auth/login/', { email: ada.email, password: PASSWORD });
@@ -116,7 +117,7 @@ describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
   it('rejects a secret that is neither of the two', async () => {
     await start();
     const { access } = await api.accounts.login('ada@example.com');
-    api = await api.restart({ jwtSecret: NEW, jwtSecretPrevious: 'x'.repeat(32) });
+    await api.restart({ jwtSecret: NEW, jwtSecretPrevious: 'x'.repeat(32) });
 
     expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
     await api.stop();

@@ -204,7 +204,7 @@ describe.each(STORES)('security events on %s', (store) => {
   it('include the logins of inactive accounts, by a provider and by a password', async () => {
     const ownStore = await createStore(store);
     const publicUrl = 'https://api.example.com';
-    const google = await Google.start(`${publicUrl}/auth/social/google/callback/`);
+    const google = await new Google(`${publicUrl}/auth/social/google/callback/`).start();
     google.addPerson('grace', { email: 'grace@private.example', name: 'Grace' });
     const environment = { ...ownStore.environment, ...google.settings, PUBLIC_URL: publicUrl };
     const own = await Service.start({ ...environment, LOG_LEVEL: 'info' });

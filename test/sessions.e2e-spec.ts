@@ -1,10 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Login } from '../src/auth/login/login.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, PASSWORD, type Session, sessionOf, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, type Session, sessionOf } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 import { until } from './support/until.js';
 
 const MINUTE = 60_000;
@@ -19,16 +21,10 @@ interface Row {
   readonly expires_at: string;
 }
 
-describe.each(STORES)('sessions on %s', (store) => {
-  let api: TestApi;
+onEach('sessions', { modules: [FixtureModule] }, ({ api, store }) => {
   let email: string;
   let session: Session;
   let count = 0;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   /** Registers a new account, and logs it in. */
   async function logIn(): Promise<Session> {

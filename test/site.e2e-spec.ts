@@ -9,7 +9,8 @@ import { startApi, type TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { freePort } from './support/free-port.js';
 import { describeInBrowser } from './support/in-browser.js';
-import { ANY_STORE, STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 
 /** The commands that the home page shows: a part of each, and of its output. */
 const SHOWN: [command: string, output: string][] = [
@@ -22,13 +23,7 @@ const SHOWN: [command: string, output: string][] = [
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-describe.each(STORES)('the start page on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('the start page', {}, ({ api }) => {
   it('describes the service as a page for browsers and otherwise as JSON, with links for tools (RFC 8631)', async () => {
     const [page, json] = [await api.get('/', HTML), await api.get('/')];
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
-import { PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
+import { PASSWORD, sessionOf } from './support/accounts.js';
+import { startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { describeInBrowser } from './support/in-browser.js';
 import { logIn } from './support/log-in.js';
@@ -16,7 +17,7 @@ describeInBrowser((open) => {
     beforeAll(async () => {
       const port = await freePort();
       url = `http://127.0.0.1:${port}`;
-      google = await Google.start(`${url}/auth/social/google/callback/`);
+      google = await new Google(`${url}/auth/social/google/callback/`).start();
       api = await startApi(store, { ...google.settings, PUBLIC_URL: url });
       await api.app.listen(port, '127.0.0.1');
     });

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
+import { onEach } from './support/on-each.js';
 import { GitHub } from './support/social/github.js';
 import { Google, type Tampering } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -12,9 +14,9 @@ const CALLBACK = `${PUBLIC_URL}/auth/social/google/callback/`;
 let google: Google;
 let github: GitHub;
 beforeAll(async () => {
-  google = await Google.start(CALLBACK);
+  google = await new Google(CALLBACK).start();
   google.addPerson('ada');
-  github = await GitHub.start();
+  github = await new GitHub().start();
   const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
   github.person = { id: 1, login: 'octo', name: null, emails };
 });
@@ -40,17 +42,11 @@ function withParameters(address: string, changes: Record<string, string | undefi
   return url.href;
 }
 
-describe.each(STORES)('a failed social login on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, settings());
-  });
+onEach('a failed social login', { settings }, ({ api }) => {
   afterEach(async () => {
-    api.moveClock(0);
     const { n } = (await api.rows.one<{ n: number }>('SELECT count(*) AS n FROM accounts'))!;
     if (n > 0) throw new Error('An account was made');
   });
-  afterAll(() => api.stop());
 
   /** A visitor who has logged in at Google, and the callback that comes next. */
   async function arriving(): Promise<[Visitor, string]> {
@@ -256,7 +252,7 @@ describe('a provider', () => {
     expect(refused).toBeError('SERVICE_UNAVAILABLE');
     expect(refused.body.error.message).toBe('The provider does not respond; retry later');
 
-    const late = await Google.start(CALLBACK, { port });
+    const late = await new Google(CALLBACK).start(port);
     late.addPerson('ada');
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
@@ -322,7 +318,7 @@ describe('a provider', () => {
   });
 
   it('may return the profile only from its user info endpoint', async () => {
-    const other = await Google.start(CALLBACK, { claimsIn: 'user info' });
+    const other = await new Google(CALLBACK, 'user info').start();
     other.addPerson('ada', { name: 'Ada King' });
     const api = await startApi(ANY_STORE, { ...settings(), ...other.settings });
 

@@ -1,34 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD } from './support/accounts.js';
+import { type Reply } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { GitHub } from './support/social/github.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
-import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 const CALLBACK = `${PUBLIC_URL}/auth/social/google/callback/`;
 
-let google: Google;
-let github: GitHub;
-beforeAll(async () => {
-  google = await Google.start(CALLBACK);
-  github = await GitHub.start();
-});
-afterAll(() => Promise.all([google.stop(), github.stop()]));
-
-const atGitHub = (id: number, email: string, { verified = true, name = null as string | null } = {}) => {
-  github.person = { id, login: `octo${id}`, name, emails: [{ email, primary: true, verified }] };
-};
-
-describe.each(STORES)('social login on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, { ...google.settings, ...github.settings, PUBLIC_URL });
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+const servers = { google: () => new Google(CALLBACK), github: () => new GitHub() };
+onEach('social login', { settings: { PUBLIC_URL }, servers }, ({ api, google, github }) => {
+  const atGitHub = (id: number, email: string, { verified = true, name = null as string | null } = {}) => {
+    github.person = { id, login: `octo${id}`, name, emails: [{ email, primary: true, verified }] };
+  };
   const me = async ({ body }: Reply) => (await api.get('/auth/me/', bearer(body.access))).body;
   const count = async (table: string) =>
     (await api.rows.one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
@@ -167,12 +153,12 @@ describe.each(STORES)('social login on %s', (store) => {
   it('makes no account with REGISTRATION=closed, and finds those that exist', async () => {
     const { id } = await me(await logIn('google', google.addPerson('early')));
     const accounts = await count('accounts');
-    api = await api.restart({ registrationOpen: false });
+    await api.restart({ registrationOpen: false });
 
     expect(await logIn('google', google.addPerson('stranger'))).toBeError('FORBIDDEN');
     expect(await count('accounts')).toBe(accounts);
     expect((await me(await logIn('google', 'early'))).id).toBe(id);
-    api = await api.restart({ registrationOpen: true });
+    await api.restart({ registrationOpen: true });
   });
 
   it.each([

@@ -1,32 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { bearer, sessionOf, startApi, type TestApi } from './support/api.js';
+import { bearer, sessionOf } from './support/accounts.js';
+import { startApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
+import { onEach } from './support/on-each.js';
 import { STEP, totpCode, turnOnFactor } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
-import { STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 const CALLBACK = `${PUBLIC_URL}/auth/social/google/callback/`;
 const FRONT_END = 'https://app.example.com/welcome?from=login';
 
-let google: Google;
-beforeAll(async () => {
-  google = await Google.start(CALLBACK);
-});
-afterAll(() => google.stop());
-
-describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, { ...google.settings, PUBLIC_URL, SOCIAL_LOGIN_REDIRECT: FRONT_END });
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
-
+const OPTIONS = {
+  settings: { PUBLIC_URL, SOCIAL_LOGIN_REDIRECT: FRONT_END },
+  servers: { google: () => new Google(CALLBACK) },
+};
+onEach('SOCIAL_LOGIN_REDIRECT', OPTIONS, ({ api, google, store }) => {
   const exchange = (code: unknown) => api.post('/auth/social/exchange/', { code });
 
   async function codeOf(login: string): Promise<string> {
@@ -55,7 +47,12 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const more = ['redirect_uri', 'next', 'redirect', 'return_to', 'callback'].map(
       (name) => `${name}=${evil}`,
     );
-    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: evil, referer: evil };
+    const headers = {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      origin: evil,
+      referer: evil,
+    };
 
     const begun = await visitor.get(`/auth/social/google/?${more.join('&')}`, headers);
     const url = new URL(begun.headers['location']!);
@@ -152,10 +149,12 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   });
 
   it('requires a challenge where an app of another owner could receive the code', async () => {
-    const app = await api.restart({ social: { ...api.config.social, redirect: 'com.example.app:/welcome' } });
-    expect(await app.get('/auth/social/google/')).toBeError('MALFORMED_REQUEST');
-    expect(await app.get(`/auth/social/google/?code_challenge=${challenge}`)).toHaveStatus(302);
-    api = await app.restart({ social: { ...api.config.social, redirect: FRONT_END } });
+    await api.restart({
+      social: { ...api.config.social, redirect: 'com.example.app:/welcome' },
+    });
+    expect(await api.get('/auth/social/google/')).toBeError('MALFORMED_REQUEST');
+    expect(await api.get(`/auth/social/google/?code_challenge=${challenge}`)).toHaveStatus(302);
+    await api.restart({ social: { ...api.config.social, redirect: FRONT_END } });
   });
 
   it('redirects with an mfa_token, and no code, if the account has a second factor', async () => {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Body, Controller, Module, Patch, Post } from '@nestjs/common';
 import { Args, Field, InputType, Query, Resolver } from '@nestjs/graphql';
 import { Public } from '../src/platform/access/index.js';
 import { Optional, Time } from '../src/platform/http/validation/fields.js';
 import { PartialInputType } from '../src/platform/http/validation/partial-input.js';
-import { startApi, type TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 
 @InputType()
 class PlanInput {
@@ -57,13 +56,7 @@ class PlansResolver {
 @Module({ controllers: [PlansController], providers: [PlansResolver] })
 class PlansModule {}
 
-describe.each(STORES)('times of inputs on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [PlansModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('times of inputs', { modules: [PlansModule] }, ({ api }) => {
   const graphql = async (input: object) =>
     (await api.graphql('query ($input: PlanInput!) { plan(input: $input) }', { input })).body;
 

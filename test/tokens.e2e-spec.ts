@@ -1,23 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import argon2 from 'argon2';
-import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
+import { bearer, PASSWORD, type Tokens } from './support/accounts.js';
+import { startApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { STORES } from './support/stores.js';
 
 const SECOND = 1000;
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
-describe.each(STORES)('tokens on %s', (store) => {
-  let api: TestApi;
+// With the full cost of passwords.
+onEach('tokens', { modules: [] }, ({ api }) => {
   let email: string;
   let tokens: Tokens;
   let count = 0;
-  beforeAll(async () => {
-    // With the full cost of passwords.
-    api = await startApi(store, {}, []);
-  });
-  afterEach(() => api.moveClock(0));
-  afterAll(() => api.stop());
 
   /** Registers a new account, and logs it in. */
   async function logIn(): Promise<Tokens> {

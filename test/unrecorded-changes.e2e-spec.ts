@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { startApi, type TestApi } from './support/api.js';
-import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { STORES } from './support/stores.js';
+import { Dummy, DummyStatus } from './support/fixture/dummy.entity.js';
+import { onEach } from './support/on-each.js';
 
-describe.each(STORES)('A change without an event on %s', (store) => {
-  let api: TestApi;
+onEach('A change without an event', { modules: [FixtureModule] }, ({ api, store }) => {
   let warnings: string[];
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     await api.dummies.create();
   });
-  afterAll(() => api.stop());
   beforeEach(() => {
     warnings = [];
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((text: string) => void warnings.push(text));

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { describe, expect, it } from '@jest/globals';
 import { patiently, times } from './support/concurrent.js';
 import { sendIfMatch, tagOf, testEntityTags, testIfMatch } from './support/conditional.js';
-import { STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
 import { usersOf } from './support/users.js';
 
 const XML = { accept: 'application/xml' };
 
-describe.each(STORES)('entity tags of users on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('entity tags of users', {}, ({ api }) => {
   describe.each(['/v1/users', '/v2/users'])('below %s', (path) => {
     testEntityTags(
       () => api,
@@ -53,13 +46,7 @@ describe.each(STORES)('entity tags of users on %s', (store) => {
   });
 });
 
-describe.each(STORES)('If-Match of users on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('If-Match of users', {}, ({ api }) => {
   const VERSIONS = [1, 2] as const;
   const CHANGES = VERSIONS.flatMap((version) =>
     (['PATCH', 'PUT', 'DELETE'] as const).map((method) => [method, version] as const),

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { describe, expect, it } from '@jest/globals';
+import { startApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
-describe.each(STORES)('events of users on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('events of users', {}, ({ api }) => {
   const types = 'user.created,user.updated,user.deleted';
   const all = async (): Promise<any[]> => (await api.get(`/v1/events?types=${types}&limit=100`)).body.data;
 

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { describe, expect, it } from '@jest/globals';
 import { sendIfMatch, tagOf } from './support/conditional.js';
+import { onEach } from './support/on-each.js';
 import { postsOf } from './support/posts.js';
-import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
-describe.each(STORES)('users with posts on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('users with posts', {}, ({ api }) => {
   it('reject the deletion of the default author, and of users with posts', async () => {
     const { id } = await usersOf(api).create();
     await postsOf(api).createBy(Number(id), ['A post']);

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi } from './support/api.js';
+import { onEach } from './support/on-each.js';
 import { isOrdered, shuffle } from './support/shuffle.js';
-import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
-describe.each(STORES)('users on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store);
-  });
-  afterAll(() => api.stop());
-
+onEach('users', {}, ({ api, store }) => {
   it('contain the default author of posts', async () => {
     expect((await api.get('/v1/users/1')).body).toEqual({ id: 1, name: 'Author' });
     expect((await api.get('/v2/users/1')).body.data).toMatchObject({ id: '1', name: 'Author', email: '' });

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
 import { Queries } from '../src/platform/database/queries.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { WebhookSender } from '../src/webhooks/webhook-sender.js';
-import { startApi, type TestApi } from './support/api.js';
+import { startApi } from './support/api.js';
 import { patiently } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { Receiver, respond } from './support/receiver.js';
-import { STORES } from './support/stores.js';
 import { freePort } from './support/free-port.js';
+import { onEach } from './support/on-each.js';
+import { Receiver, respond } from './support/receiver.js';
 import { until } from './support/until.js';
 import { type TestWebhook, Webhooks } from './support/webhooks.js';
 
@@ -18,22 +18,15 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-describe.each(STORES)('Attempts of deliveries on %s', (store) => {
-  let api: TestApi;
-  let receiver: Receiver;
+const servers = { receiver: () => new Receiver() };
+onEach('Attempts of deliveries', { modules: [FixtureModule], servers }, ({ api, receiver, store }) => {
   let webhooks: Webhooks;
   beforeAll(async () => {
-    receiver = await Receiver.start();
-    api = await startApi(store, {}, [FixtureModule]);
     webhooks = await Webhooks.of(api, receiver);
   });
   afterEach(async () => {
     receiver.behaviour = respond(204);
     await webhooks.removeAll();
-  });
-  afterAll(async () => {
-    await api.stop();
-    await receiver.stop();
   });
 
   it('follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h and 20 h, until the delivery has failed', async () => {
@@ -324,18 +317,8 @@ describe.each(STORES)('Attempts of deliveries on %s', (store) => {
   });
 });
 
-describe.each(STORES)('Attempts with WEBHOOKS_ALLOW_PRIVATE=off on %s', (store) => {
-  let api: TestApi;
-  let receiver: Receiver;
-  beforeAll(async () => {
-    receiver = await Receiver.start();
-    api = await startApi(store, { WEBHOOKS_ALLOW_PRIVATE: 'off' }, [FixtureModule]);
-  });
-  afterAll(async () => {
-    await api.stop();
-    await receiver.stop();
-  });
-
+const PUBLIC = { settings: { WEBHOOKS_ALLOW_PRIVATE: 'off' }, modules: [FixtureModule], servers };
+onEach('Attempts with WEBHOOKS_ALLOW_PRIVATE=off', PUBLIC, ({ api, receiver }) => {
   it('send nothing to a private address, in any notation', async () => {
     const webhooks = await Webhooks.of(api, receiver);
     const { port } = receiver;

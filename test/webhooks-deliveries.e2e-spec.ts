@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import type { PostgresStore } from '../src/platform/config/config.js';
@@ -7,13 +7,13 @@ import { currentContext } from '../src/platform/http/request-context.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
-import { startApi, type TestApi } from './support/api.js';
+import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { type Delivered, Receiver, respond } from './support/receiver.js';
 import { isOrdered, shuffle } from './support/shuffle.js';
-import { STORES } from './support/stores.js';
-import { untilBlocked } from './support/until-blocked.js';
 import { until } from './support/until.js';
+import { untilBlocked } from './support/until-blocked.js';
 import { pathOf, Webhooks } from './support/webhooks.js';
 
 const SECOND = 1000;
@@ -30,24 +30,17 @@ const hasResolved = ({ mock }: { mock: { results: { value: unknown }[] } }): Pro
     () => false,
   );
 
-describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
-  let api: TestApi;
-  let receiver: Receiver;
+const servers = { receiver: () => new Receiver() };
+onEach('Deliveries of webhooks', { modules: [FixtureModule], servers }, ({ api, receiver, store }) => {
   let webhooks: Webhooks;
   beforeAll(async () => {
-    receiver = await Receiver.start();
-    api = await startApi(store, {}, [FixtureModule]);
     webhooks = await Webhooks.of(api, receiver);
   });
   afterEach(async () => {
     jest.restoreAllMocks();
-    api.moveClock(0);
+    api.resetClock();
     receiver.behaviour = respond(204);
     await webhooks.removeAll();
-  });
-  afterAll(async () => {
-    await api.stop();
-    await receiver.stop();
   });
 
   /** Ends an attempt, and waits until its result is recorded or ignored. */
@@ -365,7 +358,7 @@ describe.each(STORES)('Deliveries of webhooks on %s', (store) => {
 
 describe('Deliveries of two replicas', () => {
   it('are made once, also after one of the replicas has stopped', async () => {
-    const receiver = await Receiver.start();
+    const receiver = await new Receiver().start();
     const second = await startApi('PostgreSQL', {}, [FixtureModule]);
     const first = await second.replica();
     const { path } = await (await Webhooks.of(first, receiver)).create();
@@ -386,7 +379,7 @@ describe('Deliveries of two replicas', () => {
 describe('On PostgreSQL', () => {
   it('the end of an attempt and a change of its webhook cannot wait for each other', async () => {
     const api = await startApi('PostgreSQL', {}, [FixtureModule]);
-    const receiver = await Receiver.start();
+    const receiver = await new Receiver().start();
     const webhooks = await Webhooks.of(api, receiver);
     const webhook = await webhooks.create();
     const change = new Client((api.config.store as PostgresStore).url);

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from './support/api.js';
+import { expect, it } from '@jest/globals';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { respond, Receiver } from './support/receiver.js';
 import { planOf, scrape } from './support/scrape.js';
-import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
-describe.each(STORES)('Metrics of webhooks on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, { METRICS_PORT: '0' }, [FixtureModule]);
-  });
-  afterAll(() => api.stop());
-
+const SETTINGS = { METRICS_PORT: '0' };
+onEach('Metrics of webhooks', { settings: SETTINGS, modules: [FixtureModule] }, ({ api, store }) => {
   it('report the number and age of pending deliveries, and the results of attempts', async () => {
-    const receiver = await Receiver.start();
+    const receiver = await new Receiver().start();
     const staff = await api.accounts.logInNewStaff();
     const webhook = async (address: string) =>
       (await api.post('/v1/webhooks', { url: address, types: ['dummy.created'] }, staff)).body.data

@@ -6,7 +6,7 @@ import { until } from './support/until.js';
 describeConsole('the webhooks of the console', (of) => {
   let receiver: Receiver;
   beforeAll(async () => {
-    receiver = await Receiver.start();
+    receiver = await new Receiver().start();
   });
   afterAll(() => receiver.stop());
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Webhook } from 'standardwebhooks';
-import { bearer, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
+import type { TestApi } from './support/api.js';
 import { Receiver } from './support/receiver.js';
 import { describeStoredSecrets } from './support/stored-secrets.js';
 import { until } from './support/until.js';
@@ -10,7 +11,7 @@ const EMAIL = 'staff@example.com';
 
 let receiver: Receiver;
 beforeAll(async () => {
-  receiver = await Receiver.start();
+  receiver = await new Receiver().start();
 });
 afterAll(() => receiver.stop());
 

@@ -1,33 +1,25 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer } from './support/accounts.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { Receiver, respond } from './support/receiver.js';
-import { STORES } from './support/stores.js';
 import { pathOf, Webhooks } from './support/webhooks.js';
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
 
-describe.each(STORES)('Webhooks on %s', (store) => {
-  let api: TestApi;
-  let receiver: Receiver;
+const servers = { receiver: () => new Receiver() };
+onEach('Webhooks', { modules: [FixtureModule], servers }, ({ api, receiver }) => {
   let webhooks: Webhooks;
   let staff: Record<string, string>;
   beforeAll(async () => {
-    receiver = await Receiver.start();
-    api = await startApi(store, {}, [FixtureModule]);
     webhooks = await Webhooks.of(api, receiver);
     ({ staff } = webhooks);
   });
   afterEach(async () => {
-    api.moveClock(0);
     receiver.behaviour = respond(204);
     await webhooks.removeAll();
-  });
-  afterAll(async () => {
-    await api.stop();
-    await receiver.stop();
   });
 
   it('are accessible to staff only', async () => {

@@ -4,15 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { Body, Controller, Injectable, Module, Param, Patch, Post, Put } from '@nestjs/common';
 import { Args, ID, Mutation, Resolver } from '@nestjs/graphql';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from 'typeorm';
 import { Changes } from '../platform/changes/index.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import { Id } from '../platform/http/validation/id.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { type Reply, startApi, type TestApi } from '../../test/support/api.js';
+import { type Reply } from '../../test/support/api.js';
 import { FixtureModule } from '../../test/support/fixture.module.js';
-import { STORES, type StoreName } from '../../test/support/stores.js';
+import { onEach } from '../../test/support/on-each.js';
+import { type StoreName } from '../../test/support/stores.js';
 
 // Other tests of the process have no such table, which a process that is ready would lack.
 @Entity('audited_notes', { synchronize: false })
@@ -169,18 +170,16 @@ const NOTES: Readonly<Record<StoreName, string>> = {
 
 const WAYS = Object.keys(new NotesService({} as never, {} as never, {} as never, {} as never).ways());
 
-describe.each(STORES)('an entry of the audit log on %s', (store) => {
-  let api: TestApi;
+const OPTIONS = { settings: { WRITE_ACCESS: 'authenticated' }, modules: [NotesModule, FixtureModule] };
+onEach('an entry of the audit log', OPTIONS, ({ api, store }) => {
   let staff: Record<string, string>;
   let transactions: Transactions;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [NotesModule, FixtureModule]);
     transactions = api.app.get(Transactions);
     await transactions.execute(NOTES[store]);
     await transactions.execute(`INSERT INTO audited_notes (text) VALUES ('first')`);
     staff = await api.accounts.logInNewStaff();
   });
-  afterAll(() => api.stop());
 
   const entries = async (): Promise<any[]> => (await api.get('/v1/audit?limit=100', staff)).body.data;
   const subjectsOf = async (reply: Pick<Reply, 'headers'>): Promise<string[]> =>

@@ -27,7 +27,7 @@ export class Mails {
   }
 
   static async start(): Promise<Mails> {
-    return new Mails(await MailServer.start());
+    return new Mails(await new MailServer().start());
   }
 
   get settings(): Readonly<Record<string, string>> {

@@ -22,7 +22,7 @@ export class Webhooks {
     environment: Readonly<Record<string, string>>,
   ): Promise<Webhooks> {
     await createStaff(environment);
-    const receiver = await Receiver.start();
+    const receiver = await new Receiver().start();
     const login = await service.fetch('/auth/login/', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from '../support/api.js';
-import { ANY_STORE } from '../support/stores.js';
+import { bearer } from '../support/accounts.js';
+import { startApi, type TestApi } from '../support/api.js';
 import { freePort } from '../support/free-port.js';
+import { ANY_STORE } from '../support/stores.js';
 import { until } from '../support/until.js';
 import { BIN, compile, makeFolder, run } from './tools.js';
 
@@ -47,7 +48,7 @@ const RESULT = {
 
 const HEY_API = `
 import * as api from './client';
-import { client } from './client/client.gen';
+import { client, client } from './client/client.gen';
 
 const [url, token] = process.argv.slice(2) as [string, string];
 client.setConfig({ baseUrl: url, auth: token });
@@ -85,7 +86,6 @@ void scenario().then((result) => console.log(JSON.stringify(result)));
 
 const HEY_API_STREAM = `
 import { type CloudEvent, eventsStreamV1 } from './client';
-import { client } from './client/client.gen';
 
 const [url, token] = process.argv.slice(2) as [string, string];
 client.setConfig({ baseUrl: url, auth: token });

@@ -20,9 +20,10 @@ import { Clock } from '../../src/platform/jobs/clock.js';
 import { createFastifyAdapter } from '../../src/platform/http/edge/fastify-adapter.js';
 import { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { bearer, TestApi } from '../support/api.js';
-import { DummiesService } from '../support/fixture/dummies.service.js';
+import { bearer } from '../support/accounts.js';
+import { TestApi } from '../support/api.js';
 import { FixtureModule } from '../support/fixture.module.js';
+import { DummiesService } from '../support/fixture/dummies.service.js';
 import { createStore, STORES, type TestStore } from '../support/stores.js';
 
 @Controller({ path: 'ticks', version: '1' })
@@ -100,7 +101,7 @@ describe.each(STORES)('the application on %s', (store) => {
   afterAll(() => testStore.remove());
 
   const config = () => loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...testStore.environment });
-  const apiOf = (app: NestFastifyApplication) => new TestApi(app, config(), async () => undefined);
+  const apiOf = (app: NestFastifyApplication) => new TestApi({ app, config: config() });
 
   it('can be built by a testing module with overridden providers', async () => {
     const module = await Test.createTestingModule({ imports: [AppModule.with(config(), [FixtureModule])] })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import {
   Body,
   Controller,
@@ -38,8 +38,7 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import { Public } from '../../src/platform/access/index.js';
-import { startApi, type TestApi } from '../support/api.js';
-import { STORES } from '../support/stores.js';
+import { onEach } from '../support/on-each.js';
 
 @ValidatorConstraint({ async: true })
 class IsFree implements ValidatorConstraintInterface {
@@ -252,13 +251,7 @@ class CatsController {
 @Module({ controllers: [CatsController] })
 class CatsModule {}
 
-describe.each(STORES)('input as in the Nest documentation, on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [CatsModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('input as in the Nest documentation', { modules: [CatsModule] }, ({ api }) => {
   it('creates instances of the class and its nested classes, converts values, and drops undeclared fields', async () => {
     const toys = [{ name: 'Ball', price: 3, secret: true }];
     const reply = await api.post('/v1/cats', { name: 'Tom', age: '3', toys, isAdmin: true });

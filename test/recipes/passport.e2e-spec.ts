@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type CanActivate,
   Controller,
@@ -35,8 +35,10 @@ import type { Account } from '../../src/accounts/account.entity.js';
 import { AccountsModule } from '../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { bearer, startApi, type TestApi, type Tokens } from '../support/api.js';
+import { bearer, type Tokens } from '../support/accounts.js';
+import { startApi } from '../support/api.js';
 import { FixtureModule } from '../support/fixture.module.js';
+import { onEach } from '../support/on-each.js';
 import { createStore, STORES } from '../support/stores.js';
 
 // `AuthGuard('jwt')`, over REST and over GraphQL.
@@ -257,18 +259,16 @@ class ForeignJwtModule {}
 
 const MODULES = [FixtureModule, ProfileModule, LocalModule, SignedRequestsModule, PartnerModule, RolesModule];
 
-describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) => {
-  let api: TestApi;
+const OPTIONS = { settings: { WRITE_ACCESS: 'authenticated' }, modules: MODULES };
+onEach('Passport as in the Nest documentation', OPTIONS, ({ api, store }) => {
   let ada: Tokens;
   let bob: Tokens;
   beforeAll(async () => {
-    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, MODULES);
     await api.accounts.register('ada@example.com');
     await api.accounts.register('bob@example.com');
     ada = await api.accounts.login('ada@example.com');
     bob = await api.accounts.login('bob@example.com');
   });
-  afterAll(() => api.stop());
 
   const partnerToken = () =>
     new JwtService().sign({ sub: 'acme' }, { secret: PARTNER_SECRET, expiresIn: 60 });

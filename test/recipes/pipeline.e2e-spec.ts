@@ -43,6 +43,7 @@ import { Public } from '../../src/platform/access/index.js';
 import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
 import { startApi, type TestApi } from '../support/api.js';
 import { FixtureModule } from '../support/fixture.module.js';
+import { onEach } from '../support/on-each.js';
 import { STORES } from '../support/stores.js';
 
 const seen: string[] = [];
@@ -256,13 +257,7 @@ class MiddlewareModule implements NestModule {
 })
 class GlobalInterceptorsModule {}
 
-describe.each(STORES)('the request pipeline as in the Nest documentation, on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [PipelineModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('the request pipeline as in the Nest documentation', { modules: [PipelineModule] }, ({ api }) => {
   it('supports interceptors that map, replace and interrupt', async () => {
     expect((await api.get('/v1/pipeline/transformed')).body).toEqual({ wrapped: { a: 1 } });
     expect((await api.get('/v1/pipeline/cached')).body).toEqual({ cached: true });

@@ -3,6 +3,7 @@ import { Int, Query, Resolver } from '@nestjs/graphql';
 import { AccountsOnly, Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Account } from '../../src/accounts/account.entity.js';
 import { CurrentAccount } from '../../src/platform/access/index.js';
+import { QuickPasswordsModule } from './quick-passwords.module.js';
 import { WriteAccess } from '../../src/platform/access/index.js';
 
 interface Caller {
@@ -80,5 +81,9 @@ class AccessResolver {
   }
 }
 
-@Module({ controllers: [AccessController, GovernedController], providers: [AccessResolver] })
+@Module({
+  imports: [QuickPasswordsModule],
+  controllers: [AccessController, GovernedController],
+  providers: [AccessResolver],
+})
 export class AccessModule {}

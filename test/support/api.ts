@@ -1,24 +1,20 @@
 import type { Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { getRepositoryToken } from '@nestjs/typeorm';
 import type { InjectOptions } from 'fastify';
 import { Registry } from 'prom-client';
-import type { Repository } from 'typeorm';
 import { createApp } from '../../src/app.js';
-import { PasswordChanges } from '../../src/auth/password/password-changes.js';
-import { Account } from '../../src/accounts/account.entity.js';
-import { AccountAdmin } from '../../src/accounts/account-admin.js';
 import { EventLog, Subscribers } from '../../src/platform/changes/index.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import { Poller } from '../../src/platform/jobs/poller.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import { MailServer } from './mail-server.js';
-import { type Rows, rowsOf } from './rows.js';
-import { QuickPasswordsModule } from './quick-passwords.module.js';
+import { TestAccounts } from './accounts.js';
 import { patiently } from './concurrent.js';
+import { MailServer } from './mail-server.js';
+import { QuickPasswordsModule } from './quick-passwords.module.js';
 import { checkAgainstReference } from './reference.js';
+import { type Rows, rowsOf } from './rows.js';
 import { createStore, type StoreName } from './stores.js';
 import { until } from './until.js';
 
@@ -28,6 +24,15 @@ export interface Reply {
   /** The parsed JSON, or the text if it is not JSON; `undefined` for an empty body. */
   readonly body: any;
   readonly text: string;
+}
+
+/** An application, and what it was started with. */
+interface Started {
+  readonly app: NestFastifyApplication;
+  readonly config: Config;
+  readonly modules?: readonly Type[];
+  /** Is called after the stop. */
+  readonly removeStore?: () => Promise<void>;
 }
 
 export interface Dummy {
@@ -40,21 +45,7 @@ export interface Dummy {
   readonly updated_at: string;
 }
 
-export interface Tokens {
-  readonly access: string;
-  readonly refresh: string;
-}
-
-/** A session by cookie, as the headers of a request. */
-export interface Session {
-  /** What a browser sends automatically, even from the page of another site. */
-  readonly cookie: { readonly cookie: string };
-  /** Includes the CSRF token, which only pages of the service can read. */
-  readonly headers: { readonly cookie: string; readonly 'x-csrf-token': string };
-}
-
-/** The default password of accounts in tests. */
-export const PASSWORD = 'correct horse';
+export type Settings = Readonly<Record<string, string>>;
 
 /** The real application on its own database; requests go through the whole pipeline. */
 export class TestApi {
@@ -66,74 +57,33 @@ export class TestApi {
     count: async (): Promise<number> => (await this.get('/v1/dummies')).body.meta.total,
   };
 
+  private started: Started | undefined;
+  /** How far the clock was moved, in milliseconds; nothing if it is that of the process. */
+  private moved: number | undefined;
+
+  readonly accounts = new TestAccounts(this);
+
+  /** @param started may follow by {@link use}, so that tests can be defined before */
+  constructor(started?: Started) {
+    this.started = started;
+  }
+
+  use(started: Started): void {
+    this.started = started;
+    this.moved = undefined;
+  }
+
+  get app(): NestFastifyApplication {
+    return this.running.app;
+  }
+
+  get config(): Config {
+    return this.running.config;
+  }
+
   /** What no call of the API shows or makes. */
-  readonly rows: Rows;
-  /** How far the clock was moved, in milliseconds. */
-  private moved = 0;
-
-  readonly accounts = {
-    register: async (email: string, fields: object = {}): Promise<any> => {
-      const reply = await this.post('/auth/register/', { email, name: 'Ada', password: PASSWORD, ...fields });
-      if (reply.status !== 201) throw new Error(`${email} was not registered: ${reply.text}`);
-      return reply.body;
-    },
-    login: async (email: string, password = PASSWORD): Promise<Tokens> => {
-      const reply = await this.post('/auth/login/', { email, password });
-      if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
-      return reply.body;
-    },
-    /** Registers an account. @returns the headers of its login */
-    logInNew: async (email: string): Promise<Record<string, string>> => {
-      await this.accounts.register(email);
-      return bearer((await this.accounts.login(email)).access);
-    },
-    /** Registers a member of staff. @returns the headers of its login, whose token has the role of an admin */
-    logInNewStaff: async (email = 'staff@example.com'): Promise<Record<string, string>> => {
-      await this.accounts.register(email);
-      await this.accounts.admin().setStaff(email, true);
-      return bearer((await this.accounts.login(email)).access);
-    },
-    /** Logs in as a browser does. */
-    session: async (email: string, password = PASSWORD): Promise<Session> => {
-      const reply = await this.post('/auth/session/', { email, password });
-      if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
-      return sessionOf(reply);
-    },
-    /** Renames the table: every statement that reads it fails. */
-    drop: async (): Promise<void> => {
-      await this.rows.execute('ALTER TABLE accounts RENAME TO gone');
-    },
-    /** Sets a password, as the account command does. */
-    setPassword: async (email: string, password: string): Promise<void> =>
-      this.app.get(PasswordChanges).set(await this.app.get(AccountAdmin).find(email), password),
-    /** Makes an account a superuser, which only the account command can do. */
-    makeSuperuser: async (email: string): Promise<void> => {
-      const accounts = this.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
-      await accounts.update({ email }, { isStaff: true, isSuperuser: true });
-    },
-    /** What the account command does. */
-    admin: () => {
-      const admin = this.app.get(AccountAdmin);
-      const find = (email: string) => admin.find(email);
-      return {
-        find,
-        setActive: async (email: string, isActive: boolean) =>
-          admin.setRights(await find(email), { isActive }),
-        setStaff: async (email: string, isStaff: boolean) => admin.setRights(await find(email), { isStaff }),
-        verifyEmail: async (email: string) => admin.verifyEmail(await find(email)),
-        changeEmail: async (email: string, to: string) => admin.changeEmail(await find(email), to),
-        delete: async (email: string) => admin.delete(await find(email)),
-      };
-    },
-  };
-
-  constructor(
-    readonly app: NestFastifyApplication,
-    readonly config: Config,
-    private readonly removeStore: () => Promise<void>,
-    private readonly modules: readonly Type[] = DEFAULT_MODULES,
-  ) {
-    this.rows = rowsOf(app);
+  get rows(): Rows {
+    return rowsOf(this.app);
   }
 
   async send(options: InjectOptions): Promise<Reply> {
@@ -198,6 +148,13 @@ export class TestApi {
     this.wakeJobs();
   }
 
+  /** Sets the clock of the service to the present again, if a test has changed it. */
+  resetClock(): void {
+    if (this.moved === undefined) return;
+    this.moveClock(0);
+    this.moved = undefined;
+  }
+
   /** Looks for jobs at once, as the next poll would. */
   wakeJobs(): void {
     for (const poller of pollersOf(this.app)) poller.wake();
@@ -205,7 +162,7 @@ export class TestApi {
 
   /** Moves the clock of the service by milliseconds from where it is. */
   advanceClock(milliseconds: number): void {
-    this.moveClock(this.moved + milliseconds);
+    this.moveClock((this.moved ?? 0) + milliseconds);
   }
 
   /** The time of the service. */
@@ -215,6 +172,7 @@ export class TestApi {
 
   /** Stops the clock of the service at a time, so that nothing becomes due while a test waits. */
   stopClock(time: number): void {
+    this.moved = time - Date.now();
     this.app.get(Clock).now = () => new Date(time);
     this.wakeJobs();
   }
@@ -228,12 +186,12 @@ export class TestApi {
     });
   }
 
-  /** Stops the application, and starts another one on the same database with changed settings. */
-  async restart(changes: Partial<Config> = {}): Promise<TestApi> {
+  /** Stops the application, and starts it again on the same database, with changed settings. */
+  async restart(changes: Partial<Config> = {}): Promise<void> {
     await this.close();
     const config: Config = Object.assign({}, this.config, changes);
-    const { modules, removeStore } = this;
-    return startOn(config, modules, removeStore);
+    const { modules, removeStore } = this.running;
+    await startOn(config, modules, removeStore, this);
   }
 
   /**
@@ -241,8 +199,8 @@ export class TestApi {
    * the database.
    */
   async replica(): Promise<TestApi> {
-    const { config, modules } = this;
-    const other = new TestApi(await createApp(config, { modules }), config, async () => undefined, modules);
+    const { config, modules = DEFAULT_MODULES } = this.running;
+    const other = new TestApi({ app: await createApp(config, { modules }), config, modules });
     pollOften(this, other);
     return other;
   }
@@ -251,7 +209,7 @@ export class TestApi {
     try {
       await this.close();
     } finally {
-      await this.removeStore();
+      await this.running.removeStore?.();
     }
   }
 
@@ -264,6 +222,11 @@ export class TestApi {
       if (values.some(({ value }) => value !== 0))
         throw new Error(`${name} is not 0 after the stop: ${JSON.stringify(values)}`);
     }
+  }
+
+  private get running(): Started {
+    if (!this.started) throw new Error('The application has not started: only tests and hooks can use it');
+    return this.started;
   }
 
   private sendJson(
@@ -302,14 +265,6 @@ const comparable = ({ status, headers }: Reply): string =>
       .toSorted(([a], [b]) => a.localeCompare(b)),
   ]);
 
-export function sessionOf({ headers, body }: Reply): Session {
-  // If there are several cookies, the first is that of the session.
-  const [cookie] = [headers['set-cookie']!].flat()[0]!.split(';') as [string];
-  return { cookie: { cookie }, headers: { cookie, 'x-csrf-token': body.csrf_token } };
-}
-
-export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
-
 /** The created resource. */
 export function created({ status, text, body }: Reply): any {
   if (status !== 201) throw new Error(`Nothing was created: ${status} ${text}`);
@@ -321,20 +276,21 @@ const DEFAULT_MODULES: readonly Type[] = [QuickPasswordsModule];
 /** @param modules are added to those of the service; without the default ones, passwords have their full cost */
 export async function startApi(
   store: StoreName,
-  settings: Readonly<Record<string, string>> = {},
+  settings: Settings = {},
   modules = DEFAULT_MODULES,
+  api = new TestApi(),
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store, { empty: settings['MIGRATE'] === 'off' });
-  return startApiOn({ ...environment, ...settings }, modules, () => testStore.remove());
+  return startApiOn({ ...environment, ...settings }, modules, () => testStore.remove(), api);
 }
 
 /** Starts with a server for its mails, which stops with it. */
 export async function startApiWithMails(
   store: StoreName,
-  settings: Readonly<Record<string, string>> = {},
+  settings: Settings = {},
   modules = DEFAULT_MODULES,
 ): Promise<{ api: TestApi; mails: MailServer }> {
-  const mails = await MailServer.start();
+  const mails = await new MailServer().start();
   const { environment, ...testStore } = await createStore(store);
   const api = await startApiOn({ ...environment, ...mails.settings, ...settings }, modules, async () => {
     await mails.stop();
@@ -345,19 +301,22 @@ export async function startApiWithMails(
 
 /** Starts on an existing database, which is kept unless `removeStore` removes it. */
 export async function startApiOn(
-  environment: Readonly<Record<string, string>>,
+  environment: Settings,
   modules = DEFAULT_MODULES,
-  removeStore = async (): Promise<void> => undefined,
+  removeStore?: () => Promise<void>,
+  api?: TestApi,
 ): Promise<TestApi> {
-  return startOn(loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment }), modules, removeStore);
+  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
+  return startOn(config, modules, removeStore, api);
 }
 
 async function startOn(
   config: Config,
-  modules: readonly Type[],
-  removeStore: () => Promise<void>,
+  modules: readonly Type[] = DEFAULT_MODULES,
+  removeStore = async (): Promise<void> => undefined,
+  api = new TestApi(),
 ): Promise<TestApi> {
-  const api = new TestApi(await createApp(config, { modules }), config, removeStore, modules);
+  api.use({ app: await createApp(config, { modules }), config, modules, removeStore });
   // After a wake-up that is lost, a test of one process fails.
   poll(api, { jobs: SELDOM, events: SELDOM });
   return api;

@@ -100,7 +100,7 @@ export function describeStreamClient(
     it.each(clients)('continues after a restart of the process: %s', async (_, openClient) => {
       follower = await openClient(url);
       await untilOpen();
-      api = await api.restart();
+      await api.restart();
       await api.dummies.create({ text: '1' });
       await api.dummies.create({ text: '2' });
       await api.app.listen(port, '127.0.0.1');

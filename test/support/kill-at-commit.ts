@@ -35,7 +35,7 @@ export async function killAtCommit<Prepared>(
   prepare: (api: TestApi) => Promise<Prepared>,
   check: (killed: Killed, prepared: Prepared) => Promise<unknown>,
 ): Promise<void> {
-  const mails = await MailServer.start();
+  const mails = await new MailServer().start();
   const { environment, ...testStore } = await createStore(store, DIRECT);
   const settings = { ...environment, ...mails.settings, WRITE_ACCESS: 'authenticated' };
   const before = await startApiOn(settings, [FixtureModule]);

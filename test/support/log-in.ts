@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { PASSWORD } from './api.js';
+import { PASSWORD } from './accounts.js';
 
 /** Fills the form of a login, and sends it. */
 export async function logIn(page: Page, email: string, password = PASSWORD): Promise<void> {

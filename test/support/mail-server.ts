@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import type { TestServer } from './test-server.ts';
 import { until } from './until.ts';
 
 /** The server accepts mails, rejects recipients temporarily, never responds, or disconnects in the middle of a mail. */
@@ -23,43 +24,36 @@ const SMTP_USER = 'posts-api';
 const SMTP_PASSWORD = 'the secret of the mail server';
 
 /** A real mail server with STARTTLS, which requires authentication. */
-export class MailServer {
+export class MailServer implements TestServer {
   behaviour: Behaviour = 'accepts';
   readonly arrived: AcceptedMail[] = [];
   /** All recipients, also of rejected mails. */
   readonly attempts: string[] = [];
   private readonly returned = new Map<string, number>();
 
-  readonly port: number;
   private readonly server: SMTPServer;
 
-  private constructor(server: SMTPServer) {
-    this.server = server;
-    this.port = (server.server.address() as AddressInfo).port;
-  }
-
-  static async start(port = 0): Promise<MailServer> {
-    const holder: { mailServer?: MailServer } = {};
-    const server = new SMTPServer({
+  constructor() {
+    this.server = new SMTPServer({
       authMethods: ['PLAIN', 'LOGIN'],
       logger: false,
       onAuth: ({ username, password }, _session, done) => {
         const isRight = username === SMTP_USER && password === SMTP_PASSWORD;
         done(isRight ? null : new Error('Wrong credentials'), { user: username! });
       },
-      onRcptTo: ({ address }, _session, done) => holder.mailServer!.onRecipient(address, done),
+      onRcptTo: ({ address }, _session, done) => this.onRecipient(address, done),
       onData: (stream, session, done) => {
         const chunks: Buffer[] = [];
-        const disconnects = holder.mailServer!.behaviour === 'disconnects';
+        const disconnects = this.behaviour === 'disconnects';
         stream.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
-          if (disconnects) server.connections.forEach((each) => each.close());
+          if (disconnects) this.disconnect();
         });
         stream.on('end', () => {
           // The first chunk may contain the whole mail.
           if (disconnects) return;
           const { mailFrom, rcptTo } = session.envelope;
-          holder.mailServer!.arrived.push({
+          this.arrived.push({
             envelope: {
               from: mailFrom ? mailFrom.address : '',
               to: rcptTo.map(({ address }) => address),
@@ -71,9 +65,16 @@ export class MailServer {
         });
       },
     });
-    server.on('error', () => undefined);
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
-    return (holder.mailServer = new MailServer(server));
+    this.server.on('error', () => undefined);
+  }
+
+  async start(port = 0): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(port, '127.0.0.1', () => resolve()));
+    return this;
+  }
+
+  get port(): number {
+    return (this.server.server.address() as AddressInfo).port;
   }
 
   get settings(): Record<string, string> {
@@ -137,3 +138,6 @@ export const linkIn = ({ mail }: ParsedMail): string => /^https?:\S+$/m.exec(mai
 /** The token in the link of a mail. */
 export const tokenIn = (arrived: ParsedMail): string =>
   new URLSearchParams(new URL(linkIn(arrived)).hash.slice(1)).get('token')!;
+
+/** For `onEach`. */
+export const MAILS = { mails: () => new MailServer() };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
+import { HttpServer } from './test-server.ts';
 import { until } from './until.ts';
 
 /** A received request. */
@@ -19,30 +18,9 @@ export const respond =
   };
 
 /** A server of somebody else, which keeps what it receives. */
-export class Receiver {
+export class Receiver extends HttpServer {
   readonly delivered: Delivered[] = [];
   behaviour: Behaviour = respond(204);
-  private readonly server: Server;
-
-  private constructor(server: Server) {
-    this.server = server;
-    server.on('request', (request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const { headers, url = '' } = request;
-        const delivered = { headers, body: Buffer.concat(chunks).toString(), path: url };
-        this.delivered.push(delivered);
-        this.behaviour(response, delivered);
-      });
-    });
-  }
-
-  static async start(): Promise<Receiver> {
-    const server = createServer();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return new Receiver(server);
-  }
 
   /** Responds to the requests to a path with a status, and to others with 204. */
   respondAt(path: string, status: number): void {
@@ -60,14 +38,6 @@ export class Receiver {
     return open;
   }
 
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.port}`;
-  }
-
   /** Waits for a number of requests to a path, and returns all of them. */
   async at(path: string, count: number): Promise<Delivered[]> {
     const own = () => this.delivered.filter((each) => each.path === path);
@@ -75,8 +45,16 @@ export class Receiver {
     return own();
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  protected listener(): RequestListener {
+    return (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { headers, url = '' } = request;
+        const delivered = { headers, body: Buffer.concat(chunks).toString(), path: url };
+        this.delivered.push(delivered);
+        this.behaviour(response, delivered);
+      });
+    };
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { PASSWORD, type Reply, type TestApi } from './api.js';
+import { PASSWORD } from './accounts.js';
+import type { Reply, TestApi } from './api.js';
 import { type Operation, operations, reference } from './reference.js';
 
 /** A path with an id, which may not exist, for each parameter. */

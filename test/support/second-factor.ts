@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
-import { bearer, PASSWORD, type Reply, type TestApi } from './api.js';
+import { bearer, PASSWORD } from './accounts.js';
+import type { Reply, TestApi } from './api.js';
 
 /** The code that an authenticator app shows; the offset is milliseconds from now. */
 export const totpCode = (secret: string, offset = 0): string => codeAt(new Date(Date.now() + offset), secret);

@@ -41,7 +41,7 @@ export function describeStoredSecrets(title: string, { fill, works, fails, table
       expect((await stored(api)).join()).not.toContain(secret);
 
       const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
-      api = await api.restart({ encryptionKey: KEY });
+      await api.restart({ encryptionKey: KEY });
       expect(warn.mock.calls).toEqual(
         columns.map((column) => [
           `1 of ${table}.${column} need the former key ${derived}: each is encrypted again when it is used`,
@@ -54,13 +54,13 @@ export function describeStoredSecrets(title: string, { fill, works, fails, table
 
       // The former key is not needed any more.
       warn.mockClear();
-      api = await api.restart({ encryptionKey: KEY, jwtSecret: NEW });
+      await api.restart({ encryptionKey: KEY, jwtSecret: NEW });
       expect(warn).not.toHaveBeenCalled();
       expect(await works(api, secret)).toBe(true);
       // From a key of its own to the derived one, and to that of another secret.
-      api = await api.restart({ encryptionKey: undefined, encryptionKeyPrevious: KEY, jwtSecret: NEW });
+      await api.restart({ encryptionKey: undefined, encryptionKeyPrevious: KEY, jwtSecret: NEW });
       expect(await works(api, secret)).toBe(true);
-      api = await api.restart({ encryptionKeyPrevious: undefined, jwtSecret: OLD, jwtSecretPrevious: NEW });
+      await api.restart({ encryptionKeyPrevious: undefined, jwtSecret: OLD, jwtSecretPrevious: NEW });
       expect(await works(api, secret)).toBe(true);
       expect(await keysOf(api)).toEqual(new Set([derived]));
       warn.mockRestore();
@@ -88,7 +88,7 @@ export function describeStoredSecrets(title: string, { fill, works, fails, table
       await change(api);
       const before = await stored(api);
       const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
-      api = await api.restart({ jwtSecret: NEW });
+      await api.restart({ jwtSecret: NEW });
       expect(error.mock.calls).toEqual(columns.map(() => [expect.stringMatching(sentence)]));
 
       expect(await fails(api)).toBe(true);

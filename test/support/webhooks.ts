@@ -1,4 +1,5 @@
-import { bearer, created, type Reply, type TestApi } from './api.js';
+import { bearer } from './accounts.js';
+import { created, type Reply, type TestApi } from './api.js';
 import type { Receiver } from './receiver.js';
 import { until } from './until.js';
 

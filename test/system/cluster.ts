@@ -40,7 +40,7 @@ if (MISSING_PARTS.length > 0) {
 }
 
 const faults: string[] = [];
-const mails = await MailServer.start();
+const mails = await new MailServer().start();
 const buildIn = (cwd?: string): Build => ({
   parameters: ['--import', './test/support/fixture-host.ts', 'dist/main.js'],
   environment: { ...environmentOfProcess(), ...mails.settings },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MailSender } from '../../src/platform/mail/index.js';
-import { PASSWORD, startApiOn } from '../support/api.js';
+import { PASSWORD } from '../support/accounts.js';
+import { startApiOn } from '../support/api.js';
 import { freePort } from '../support/free-port.js';
 import { EMAIL, type FatalWrite, killAtCommit, type Killed } from '../support/kill-at-commit.js';
 import { linkIn, MailServer } from '../support/mail-server.js';
@@ -66,7 +67,7 @@ describe.each(STORES)('a kill -9 just after the commit of a write on %s', (store
 
 describe('the stop of a process', () => {
   it('is not delayed by a mail server that hangs, and no mail is lost', async () => {
-    const server = await MailServer.start();
+    const server = await new MailServer().start();
     const { environment, ...testStore } = await createStore(ANY_STORE);
     const settings = { ...environment, ...server.settings, PORT: String(await freePort()) };
     server.behaviour = 'hangs';

@@ -6,7 +6,7 @@ import { Webhooks } from '../support/webhooks.js';
 
 describe.each(STORES)('a kill -9 just after the commit of a write on %s', (store) => {
   it('does not lose its delivery', async () => {
-    const receiver = await Receiver.start();
+    const receiver = await new Receiver().start();
     const checked = killAtCommit(
       store,
       { path: '/v1/dummies', body: { text: 'Once' }, statement: 'INSERT INTO "?dummies' },

@@ -1,14 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Statement } from './statement.js';
 import { Transactions } from './transactions.js';
-import { startApi, startApiOn, type TestApi } from '../../../test/support/api.js';
-import { Stub } from '../../../test/support/fixture/stubs.js';
+import { startApi, startApiOn } from '../../../test/support/api.js';
 import { FixtureModule } from '../../../test/support/fixture.module.js';
+import { Stub } from '../../../test/support/fixture/stubs.js';
+import { onEach } from '../../../test/support/on-each.js';
 import { statementsOf } from '../../../test/support/statements.js';
-import { createStore, STORES } from '../../../test/support/stores.js';
+import { createStore } from '../../../test/support/stores.js';
 
 class Stop extends Error {}
 
@@ -22,15 +23,13 @@ const END = "'end' \\ :now";
 /** Runs work like another request: outside of the unit of work of the caller. */
 const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
 
-describe.each(STORES)('a deferred unit of work on %s', (store) => {
-  let api: TestApi;
+// With one connection, a leaked connection makes the next test fail.
+const SETTINGS = { DATABASE_POOL_SIZE: '1' };
+onEach('a deferred unit of work', { settings: SETTINGS, modules: [FixtureModule] }, ({ api, store }) => {
   let transactions: Transactions;
   beforeAll(async () => {
-    // With one connection, a leaked connection makes the next test fail.
-    api = await startApi(store, { DATABASE_POOL_SIZE: '1' }, [FixtureModule]);
     transactions = api.app.get(Transactions);
   });
-  afterAll(() => api.stop());
 
   const insertion = (text: string): Statement => ({
     sql: `INSERT INTO stubs (status, text, created_at) VALUES ('created', :text, :now) RETURNING id`,

@@ -63,7 +63,7 @@ describe('the service with the command of the page', () => {
 
   beforeAll(async () => {
     receiver = await OtlpReceiver.start();
-    github = await GitHub.start();
+    github = await new GitHub().start();
     testStore = await createStore('PostgreSQL');
     service = await start(receiver.url);
     const account = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };

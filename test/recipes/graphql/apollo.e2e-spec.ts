@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type {
   ApolloServerPlugin,
   BaseContext,
@@ -12,8 +12,8 @@ import { Field, GraphQLSchemaHost, Int, ObjectType, Query, Resolver } from '@nes
 import { GraphQLError } from 'graphql';
 import { fieldExtensionsEstimator, getComplexity, simpleEstimator } from 'graphql-query-complexity';
 import { Public } from '../../../src/platform/access/index.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { startApi } from '../../support/api.js';
+import { onEach } from '../../support/on-each.js';
 
 @ObjectType()
 class Product {
@@ -80,13 +80,8 @@ class ComplexityPlugin implements ApolloServerPlugin {
 @Module({ providers: [ProductsResolver, LoggingPlugin, ComplexityPlugin] })
 class ProductsModule {}
 
-describe.each(STORES)('Apollo Server as documented on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, { GRAPHQL_PERSISTED_QUERIES: 'on' }, [ProductsModule]);
-  });
-  afterAll(() => api.stop());
-
+const SETTINGS = { GRAPHQL_PERSISTED_QUERIES: 'on' };
+onEach('Apollo Server as documented', { settings: SETTINGS, modules: [ProductsModule] }, ({ api, store }) => {
   it('calls @Plugin() classes', async () => {
     const reply = await api.graphql('query Named { products { price } }');
 

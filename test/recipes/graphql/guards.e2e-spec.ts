@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
   type CallHandler,
@@ -36,8 +36,7 @@ import { IsInt, Max, MinLength } from 'class-validator';
 import { GraphQLError } from 'graphql';
 import { map, type Observable } from 'rxjs';
 import { Public, StaffOnly } from '../../../src/platform/access/index.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { onEach } from '../../support/on-each.js';
 
 // Loaded after Nest: Jest cannot load a CommonJS package that requires an ES module which is still loading.
 const { Throttle, ThrottlerGuard, ThrottlerModule } = await import('@nestjs/throttler');
@@ -195,14 +194,11 @@ class SeatPricesResolver {
 })
 class SeatsModule {}
 
-describe.each(STORES)('documented enhancers on %s', (store) => {
-  let api: TestApi;
+onEach('documented enhancers', { modules: [SeatsModule] }, ({ api }) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
-    api = await startApi(store, {}, [SeatsModule]);
     staff = await api.accounts.logInNewStaff();
   });
-  afterAll(() => api.stop());
 
   const run = async (query: string, headers = {}) => (await api.graphql(query, {}, headers)).body;
 

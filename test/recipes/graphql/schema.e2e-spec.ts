@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import {
   Args,
@@ -26,8 +26,9 @@ import {
 import DataLoader from 'dataloader';
 import { Kind, type ValueNode } from 'graphql';
 import { Public } from '../../../src/platform/access/index.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { ANY_STORE, STORES } from '../../support/stores.js';
+import { startApi } from '../../support/api.js';
+import { onEach } from '../../support/on-each.js';
+import { ANY_STORE } from '../../support/stores.js';
 
 @Scalar('Timestamp')
 class TimestampScalar implements CustomScalar<number, Date> {
@@ -167,13 +168,7 @@ class HumansResolver {
 @Module({ providers: [TimestampScalar, HumansResolver, Friends] })
 class HumansModule {}
 
-describe.each(STORES)('documented types on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [HumansModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('documented types', { modules: [HumansModule] }, ({ api }) => {
   it('work as scalars, enums, interfaces, unions and with field middleware', async () => {
     const { body } = await api.graphql(`{
       humans { id name color born password }

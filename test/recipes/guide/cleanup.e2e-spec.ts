@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { onEach } from '../../support/on-each.js';
 import { AccountCleanup, CleanupModule } from './cleanup/cleanup.module.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-describe.each(STORES)('accounts that nobody uses on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [CleanupModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('accounts that nobody uses', { modules: [CleanupModule] }, ({ api }) => {
   it('are deleted every night after two years', async () => {
     for (const email of ['ada@example.com', 'grace@example.com']) {
       await api.accounts.register(email);

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Account } from '../../../src/accounts/account.entity.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { onEach } from '../../support/on-each.js';
 import { DiagnosticsModule } from './diagnostics/diagnostics.module.js';
 
-describe.each(STORES)('the details of the checks on %s', (store) => {
-  let api: TestApi;
+onEach('the details of the checks', { modules: [DiagnosticsModule] }, ({ api }) => {
   let staff: Record<string, string>;
   beforeAll(async () => {
-    api = await startApi(store, {}, [DiagnosticsModule]);
     staff = await api.accounts.logInNewStaff();
   });
-  afterAll(() => api.stop());
 
   it('are shown to staff only, also when a check fails', async () => {
     const healthy = await api.get('/v1/diagnostics', staff);

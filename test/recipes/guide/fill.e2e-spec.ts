@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { onEach } from '../../support/on-each.js';
 import { FillModule, TaskUrgencyFill } from './fill/fill.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 
-describe.each(STORES)('tasks.urgency on %s', (store) => {
-  let api: TestApi;
+onEach('tasks.urgency', { modules: [TasksModule, FillModule] }, ({ api }) => {
   let fill: TaskUrgencyFill;
   beforeAll(async () => {
-    api = await startApi(store, {}, [TasksModule, FillModule]);
     fill = api.app.get(TaskUrgencyFill);
     const numbers = 'SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 2500';
     await query(`WITH RECURSIVE numbers AS (${numbers})
       INSERT INTO tasks (title, status, priority) SELECT 'a', 'open', n % 5 + 1 FROM numbers`);
   });
-  afterAll(() => api.stop());
 
   const query = (sql: string) => api.app.get(DataSource).query(sql);
   const countFilled = async () => {

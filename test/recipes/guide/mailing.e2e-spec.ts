@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { bearer, startApi, type TestApi } from '../../support/api.js';
-import { ANY_STORE } from '../../support/stores.js';
+import { bearer } from '../../support/accounts.js';
+import { startApi, type TestApi } from '../../support/api.js';
 import { hasRedis, RedisServer } from '../../support/redis.js';
+import { ANY_STORE } from '../../support/stores.js';
 import { until } from '../../support/until.js';
 import { MailingModule, Mailings } from './mailing/mailing.module.js';
 

@@ -29,7 +29,7 @@ beforeAll(async () => {
     createFastifyAdapter(config),
     appOptions(config),
   );
-  api = new TestApi(await initApp(app), config, () => store.remove());
+  api = new TestApi({ app: await initApp(app), config, removeStore: () => store.remove() });
 });
 afterAll(async () => {
   await api.stop();

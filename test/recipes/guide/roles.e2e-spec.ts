@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { Query, Resolver } from '@nestjs/graphql';
 import { ApiOperation } from '@nestjs/swagger';
-import { bearer, startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { bearer } from '../../support/accounts.js';
+import { onEach } from '../../support/on-each.js';
 import { Roles } from './roles/roles.guard.js';
 import { RolesModule } from './roles/roles.module.js';
 
@@ -29,13 +29,11 @@ class ReviewsResolver {
 @Module({ imports: [RolesModule], controllers: [ReviewsController], providers: [ReviewsResolver] })
 class ReviewsModule {}
 
-describe.each(STORES)('a role of one’s own on %s', (store) => {
-  let api: TestApi;
+onEach('a role of one’s own', { modules: [ReviewsModule] }, ({ api }) => {
   let staff: Record<string, string>;
   let ada: Record<string, string>;
   let path: string;
   beforeAll(async () => {
-    api = await startApi(store, {}, [ReviewsModule]);
     for (const name of ['staff', 'ada']) await api.accounts.register(`${name}@example.com`);
     await api.accounts.admin().setStaff('staff@example.com', true);
     staff = bearer((await api.accounts.login('staff@example.com')).access);
@@ -43,7 +41,6 @@ describe.each(STORES)('a role of one’s own on %s', (store) => {
     const { id } = (await api.get('/auth/me/', ada)).body;
     path = `/v1/accounts/${id}/roles`;
   });
-  afterAll(() => api.stop());
 
   const review = () => api.get('/v1/drafts-to-review', ada);
   const give = (roles: unknown, headers: Record<string, string>, url = path) =>

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../../support/api.js';
+import { expect, it } from '@jest/globals';
+import { onEach } from '../../support/on-each.js';
 import { statementsOf } from '../../support/statements.js';
-import { STORES } from '../../support/stores.js';
 import { StatisticsModule } from './statistics/statistics.module.js';
 
-describe.each(STORES)('statistics on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [StatisticsModule]);
-  });
-  afterAll(() => api.stop());
-
+onEach('statistics', { modules: [StatisticsModule] }, ({ api }) => {
   it('of accounts are read from the database once per minute', async () => {
     expect((await api.get('/v1/statistics/accounts')).body).toEqual({ accounts: 0 });
     await api.accounts.register('ada@example.com');

@@ -99,7 +99,7 @@ describe.each(STORES)('subscriptions over graphql-ws on %s', (store) => {
       createFastifyAdapter(config),
       appOptions(config),
     );
-    api = new TestApi(await initApp(app), config, () => testStore.remove());
+    api = new TestApi({ app: await initApp(app), config, removeStore: () => testStore.remove() });
     url = (await api.listen()).replace('http', 'ws');
     await api.accounts.register('ada@example.com');
     tokens = await api.accounts.login('ada@example.com');

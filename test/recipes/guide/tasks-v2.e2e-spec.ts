@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { expect, it } from '@jest/globals';
+import { onEach } from '../../support/on-each.js';
 import { TasksV2Module } from './tasks/tasks-v2.module.js';
 
-describe.each(STORES)('tasks of version 2 on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [TasksV2Module]);
-  });
-  afterAll(() => api.stop());
-
+onEach('tasks of version 2', { modules: [TasksV2Module] }, ({ api }) => {
   it('are those of version 1, which stays as it is', async () => {
     const task = { title: 'a', status: 'done', priority: 1 };
     const { id } = (await api.post('/v1/tasks', task)).body.data;

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { beforeEach, expect, it } from '@jest/globals';
+import { onEach } from '../../support/on-each.js';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { Task } from './tasks/task.entity.js';
 import { TasksModule } from './tasks/tasks.module.js';
 
-describe.each(STORES)('tasks on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startApi(store, {}, [TasksModule]);
-  });
-  afterAll(() => api.stop());
+onEach('tasks', { modules: [TasksModule] }, ({ api }) => {
   beforeEach(() => api.app.get(getRepositoryToken(Task), { strict: false }).clear());
 
   const create = async (title: string, fields: object = {}) =>

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, EntityManager, type Repository } from 'typeorm';
 import { isOutage } from '../../../src/platform/database/failures.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { Stub } from '../../support/fixture/stubs.js';
+import { startApi } from '../../support/api.js';
 import { FixtureModule } from '../../support/fixture.module.js';
-import { ANY_STORE, ifEmbedded, STORES } from '../../support/stores.js';
+import { Stub } from '../../support/fixture/stubs.js';
+import { onEach } from '../../support/on-each.js';
+import { ANY_STORE, ifEmbedded } from '../../support/stores.js';
 
 class Stop extends Error {}
 
@@ -20,16 +21,13 @@ function acknowledged(outcomes: readonly PromiseSettledResult<string[]>[]): stri
   return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
 }
 
-describe.each(STORES)('writes with TypeORM on %s', (store) => {
-  let api: TestApi;
+onEach('writes with TypeORM', { modules: [FixtureModule] }, ({ api }) => {
   let source: DataSource;
   let stubs: Repository<Stub>;
   beforeAll(async () => {
-    api = await startApi(store, {}, [FixtureModule]);
     source = api.app.get(DataSource);
     stubs = source.getRepository(Stub);
   });
-  afterAll(() => api.stop());
   afterEach(() => stubs.clear());
 
   const texts = async () => (await stubs.find({ order: { id: 'ASC' } })).map(({ text }) => text);

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { fastify, type FastifyInstance } from 'fastify';
+import type { RequestListener } from 'node:http';
+import { fastify } from 'fastify';
+import { HttpServer } from '../test-server.ts';
 
 interface Person {
   readonly id: number;
@@ -10,7 +11,7 @@ interface Person {
 }
 
 /** The OAuth and API endpoints of GitHub that a login uses, as in its documentation. */
-export class GitHub {
+export class GitHub extends HttpServer {
   readonly clientId = 'our-github-id';
   readonly clientSecret = 'the secret that GitHub knows us by';
   /** The person who logs in. */
@@ -19,15 +20,7 @@ export class GitHub {
   status = 200;
   /** Replaces the API response about the user. */
   user: unknown;
-  url = '';
   private readonly grants = new Map<string, { challenge: string; redirectUri: string }>();
-  private readonly server: FastifyInstance = fastify();
-
-  static async start(): Promise<GitHub> {
-    const github = new GitHub();
-    await github.listen();
-    return github;
-  }
 
   get settings(): Record<string, string> {
     return {
@@ -38,12 +31,8 @@ export class GitHub {
     };
   }
 
-  async stop(): Promise<void> {
-    await this.server.close();
-  }
-
-  private async listen(): Promise<void> {
-    const { server } = this;
+  protected async listener(): Promise<RequestListener> {
+    const server = fastify();
     server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
       done(null, Object.fromEntries(new URLSearchParams(body as string))),
     );
@@ -65,8 +54,8 @@ export class GitHub {
       return reply.status(this.status).send(this.user ?? user);
     });
     server.get('/api/v3/user/emails', async () => this.person.emails);
-    await server.listen({ port: 0, host: '127.0.0.1' });
-    this.url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+    await server.ready();
+    return (request, response) => server.routing(request, response);
   }
 
   /** GitHub returns errors with status 200. */

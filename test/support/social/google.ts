@@ -1,10 +1,9 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { Provider } from 'oidc-provider';
 import type { Page } from 'playwright-core';
 import { decode } from '../forged-tokens.js';
+import { HttpServer } from '../test-server.ts';
 
 type Claims = Record<string, unknown>;
 
@@ -23,7 +22,7 @@ function sign(claims: Claims, key = keys.privateKey): string {
 export type Tampering = (claims: Claims) => Claims;
 
 /** A real OpenID provider in place of Google. */
-export class Google {
+export class Google extends HttpServer {
   readonly clientId = 'our-client-id';
   readonly clientSecret = 'the secret that Google knows us by';
   /** The claims of each person, by login name. */
@@ -35,25 +34,17 @@ export class Google {
   hanging = false;
   /** The delay of each response, in milliseconds. */
   delay = 0;
-  readonly issuer: string;
-
-  private constructor(private readonly server: Server) {
-    this.issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
-  }
 
   /** @param claimsIn where the claims of the profile are: Google puts them into the ID token */
-  static async start(
-    redirectUri: string,
-    { claimsIn = 'id token', port = 0 }: { claimsIn?: 'id token' | 'user info'; port?: number } = {},
-  ): Promise<Google> {
-    const server = createServer();
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-    const google = new Google(server);
-    const response = google.provider(redirectUri, claimsIn === 'user info').callback();
-    server.on('request', (request, reply) => {
-      if (!google.hanging) setTimeout(() => void response(request, reply), google.delay);
-    });
-    return google;
+  constructor(
+    private readonly redirectUri: string,
+    private readonly claimsIn: 'id token' | 'user info' = 'id token',
+  ) {
+    super();
+  }
+
+  get issuer(): string {
+    return `http://localhost:${this.port}`;
   }
 
   /** Adds a person, with an address of the login name by default. @returns the login name */
@@ -75,12 +66,14 @@ export class Google {
     };
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  protected listener(): RequestListener {
+    const respond = this.provider().callback();
+    return (request, response) => {
+      if (!this.hanging) setTimeout(() => void respond(request, response), this.delay);
+    };
   }
 
-  private provider(redirectUri: string, conformIdTokenClaims: boolean): Provider {
+  private provider(): Provider {
     const provider = quietly(
       () =>
         new Provider(this.issuer, {
@@ -88,12 +81,12 @@ export class Google {
             {
               client_id: this.clientId,
               client_secret: this.clientSecret,
-              redirect_uris: [redirectUri],
+              redirect_uris: [this.redirectUri],
               token_endpoint_auth_method: 'client_secret_post',
             },
           ],
           claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-          conformIdTokenClaims,
+          conformIdTokenClaims: this.claimsIn === 'user info',
           cookies: { keys: ['cookies of the tests'] },
           jwks: {
             keys: [{ ...keys.privateKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'RS256', use: 'sig' }],

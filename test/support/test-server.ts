@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server of somebody else that the service calls. */
+export interface TestServer {
+  /** The settings of the service with which it uses this server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** @param port a free one by default */
+  start(port?: number): Promise<this>;
+  /** Closes its connections, too. */
+  stop(): Promise<void>;
+}
+
+/** A server of HTTP on this machine. */
+export abstract class HttpServer implements TestServer {
+  private readonly server = createServer();
+
+  async start(port = 0): Promise<this> {
+    await once(this.server.listen(port, '127.0.0.1'), 'listening');
+    this.server.on('request', await this.listener());
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Answers the requests. The server listens when this is called. */
+  protected abstract listener(): RequestListener | Promise<RequestListener>;
+}
