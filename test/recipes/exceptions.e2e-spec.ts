@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   type ArgumentsHost,
   BadRequestException,
@@ -25,11 +25,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Column, DataSource, Entity, PrimaryColumn, type Repository } from 'typeorm';
 import { Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Id } from '../../src/platform/http/validation/id.js';
-import { startApi, type TestApi } from '../support/api.js';
-import { DummiesService } from '../support/fixture/dummies.service.js';
+import { startApi } from '../support/api.js';
 import { FixtureModule } from '../support/fixture.module.js';
+import { DummiesService } from '../support/fixture/dummies.service.js';
+import { onEach } from '../support/on-each.js';
 import { STORES } from '../support/stores.js';
-import { startWithTables } from './typeorm/start-with-tables.js';
 
 /** As in the documentation of Nest. */
 @Catch(HttpException)
@@ -196,12 +196,8 @@ const caught = (statusCode: number, path: string, code: string, message: string,
   response: { error: { code, message, ...(details && { details }) } },
 });
 
-describe.each(STORES)('exceptions as in the Nest documentation, on %s', (store) => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await startWithTables(store, LeashesModule);
-  });
-  afterAll(() => api.stop());
+onEach('exceptions as in the Nest documentation', { modules: [LeashesModule] }, ({ api }) => {
+  beforeAll(() => api.app.get(DataSource).synchronize());
 
   it.each([
     ['text', 409, { code: 'CONFLICT', message: 'Taken' }],

@@ -1,8 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { Injectable, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import {
   Args,
-  Context,
   createUnionType,
   CustomScalar,
   Extensions,
@@ -16,14 +15,11 @@ import {
   type MiddlewareContext,
   type NextFn,
   ObjectType,
-  Parent,
   Query,
   registerEnumType,
-  ResolveField,
   Resolver,
   Scalar,
 } from '@nestjs/graphql';
-import DataLoader from 'dataloader';
 import { Kind, type ValueNode } from 'graphql';
 import { Public } from '../../../src/platform/access/index.js';
 import { startApi } from '../../support/api.js';
@@ -113,23 +109,9 @@ const ADA: Human = Object.assign(new Human(), {
 
 const GRACE: Human = Object.assign(new Human(), ADA, { id: '2' });
 
-@Injectable()
-class Friends {
-  batches = 0;
-
-  loader(): DataLoader<string, string> {
-    return new DataLoader(async (ids) => {
-      this.batches++;
-      return ids.map((id) => `friend of ${id}`);
-    });
-  }
-}
-
 @Resolver(() => Human)
 @Public()
 class HumansResolver {
-  constructor(private readonly friends: Friends) {}
-
   @Query(() => [Human])
   humans(@Args('filter', { nullable: true }) filter?: HumanFilter): Human[] {
     return filter?.color === AllowedColor.GREEN ? [] : [ADA, GRACE];
@@ -154,18 +136,9 @@ class HumansResolver {
   dayAfter(@Args('time') time: Date): Date {
     return new Date(time.getTime() + 86_400_000);
   }
-
-  @ResolveField(() => String)
-  friend(
-    @Parent() { id }: Human,
-    @Context() context: { friends?: DataLoader<string, string> },
-  ): Promise<string> {
-    context.friends ??= this.friends.loader();
-    return context.friends.load(id);
-  }
 }
 
-@Module({ providers: [TimestampScalar, HumansResolver, Friends] })
+@Module({ providers: [TimestampScalar, HumansResolver] })
 class HumansModule {}
 
 onEach('documented types', { modules: [HumansModule] }, ({ api }) => {
@@ -220,13 +193,6 @@ onEach('documented types', { modules: [HumansModule] }, ({ api }) => {
       expect(body.errors[0].message).toContain('A DateTime must be text as in RFC 3339');
       expect(body.errors[0].locations).toHaveLength(1);
     }
-  });
-
-  it('load related objects of a list in one batch with a DataLoader', async () => {
-    const { body } = await api.graphql('{ humans { friend } }');
-
-    expect(body.data.humans).toEqual([{ friend: 'friend of 1' }, { friend: 'friend of 2' }]);
-    expect(api.app.get(Friends, { strict: false }).batches).toBe(1);
   });
 });
 

@@ -1,12 +1,11 @@
 /** https://docs.nestjs.com/techniques/database, unchanged. */
-import { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Scope } from '@nestjs/common';
-import { InjectDataSource, InjectEntityManager, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable, Module, Scope } from '@nestjs/common';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { beforeAll, beforeEach, expect, it } from '@jest/globals';
 import {
   Column,
   DataSource,
   Entity,
-  EntityManager,
   type EntitySubscriberInterface,
   EventSubscriber,
   type InsertEvent,
@@ -15,10 +14,8 @@ import {
   PrimaryGeneratedColumn,
   Repository,
 } from 'typeorm';
-import { Public } from '../../../src/platform/access/index.js';
-import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
-import { startWithTables } from './start-with-tables.js';
+import { startApi } from '../../support/api.js';
+import { onEach } from '../../support/on-each.js';
 
 @Entity()
 class Person {
@@ -71,14 +68,6 @@ class PeopleService {
     return this.people.find();
   }
 
-  findOne(id: number): Promise<Person | null> {
-    return this.people.findOneBy({ id });
-  }
-
-  async remove(id: number | string): Promise<void> {
-    await this.people.delete(id);
-  }
-
   async createManyByRunner(people: Partial<Person>[]): Promise<void> {
     const queryRunner = this.dataSource.createQueryRunner();
 
@@ -102,27 +91,6 @@ class PeopleService {
     await this.dataSource.transaction(async (manager) => {
       for (const person of people) await manager.save(Person, person);
     });
-  }
-}
-
-@Controller({ path: 'people', version: '1' })
-@Public()
-class PeopleController {
-  constructor(private readonly people: PeopleService) {}
-
-  @Post()
-  create(@Body() person: { firstName: string; lastName: string }): Promise<Person> {
-    return this.people.create(person);
-  }
-
-  @Get()
-  findAll(): Promise<Person[]> {
-    return this.people.findAll();
-  }
-
-  @Delete(':id')
-  remove(@Param('id') id: string): Promise<void> {
-    return this.people.remove(id);
   }
 }
 
@@ -155,19 +123,9 @@ class PhotoSubscriber implements EntitySubscriberInterface<Photo> {
   }
 }
 
-@Injectable()
-class Injected {
-  constructor(
-    @InjectDataSource() readonly dataSource: DataSource,
-    @InjectEntityManager() readonly manager: EntityManager,
-    readonly alsoManager: EntityManager,
-  ) {}
-}
-
 @Module({
   imports: [TypeOrmModule.forFeature([Person, Photo])],
-  controllers: [PeopleController],
-  providers: [PeopleService, PersonSubscriber, PhotoSubscriber, Injected],
+  providers: [PeopleService, PersonSubscriber, PhotoSubscriber],
   exports: [TypeOrmModule],
 })
 class PeopleModule {}
@@ -189,45 +147,20 @@ class ScopedSubscriber implements EntitySubscriberInterface {
 @Module({ providers: [ScopedSubscriber] })
 class ScopedModule {}
 
-describe.each(STORES)('the database chapter of the Nest documentation, on %s', (store) => {
-  let api: TestApi;
+onEach('the database chapter of the Nest documentation', { modules: [PeopleModule] }, ({ api, store }) => {
   let people: PeopleService;
   let source: DataSource;
   beforeAll(async () => {
-    api = await startWithTables(store, PeopleModule);
     people = api.app.get(PeopleService);
     source = api.app.get(DataSource);
+    await source.synchronize();
   });
-  afterAll(() => api.stop());
   beforeEach(async () => {
     await source.getRepository(Photo).deleteAll();
     await source.getRepository(Person).deleteAll();
   });
 
   const names = async () => (await people.findAll()).map(({ firstName }) => firstName);
-
-  it('supports the repository pattern', async () => {
-    const made = await api.post('/v1/people', { firstName: 'Ada', lastName: 'Lovelace' });
-
-    expect(made.body).toMatchObject({ firstName: 'Ada', isActive: true });
-    expect((await api.get('/v1/people')).body).toMatchObject([{ id: made.body.id, age: null }]);
-    expect(await people.findOne(made.body.id)).toBeInstanceOf(Person);
-    await api.delete(`/v1/people/${made.body.id}`);
-    expect(await people.findAll()).toEqual([]);
-  });
-
-  it('supports relations', async () => {
-    const person = await people.create({ firstName: 'Ada', lastName: 'Lovelace' });
-    await source.getRepository(Photo).save([
-      { url: 'a', person },
-      { url: 'b', person },
-    ]);
-
-    const found = await source
-      .getRepository(Person)
-      .findOneOrFail({ where: { id: person.id }, relations: { photos: true } });
-    expect(found.photos.map(({ url }) => url).toSorted()).toEqual(['a', 'b']);
-  });
 
   it.each(['createManyByRunner', 'createManyByTransaction'] as const)(
     'supports TypeORM transactions: %s',
@@ -297,14 +230,5 @@ describe.each(STORES)('the database chapter of the Nest documentation, on %s', (
   it('loads the entities of the modules of the application, and no others', () => {
     expect(source.hasMetadata(Photo)).toBe(true);
     expect(source.hasMetadata(Stray)).toBe(false);
-  });
-
-  it('injects the data source and the entity manager', async () => {
-    const injected = api.app.get(Injected);
-
-    expect(injected.dataSource).toBe(source);
-    expect(injected.manager).toBe(injected.alsoManager);
-    await injected.manager.save(Person, { firstName: 'Ada', lastName: 'Lovelace' });
-    expect(await injected.manager.countBy(Person, { lastName: 'Lovelace' })).toBe(1);
   });
 });

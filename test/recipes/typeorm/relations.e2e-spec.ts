@@ -1,7 +1,7 @@
-/** https://typeorm.io: relations, cascades, eager and lazy relations, trees. */
+/** https://typeorm.io, where units of work could differ: eager and lazy relations, cascades. */
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import {
   Column,
   DataSource,
@@ -13,14 +13,9 @@ import {
   OneToMany,
   OneToOne,
   PrimaryGeneratedColumn,
-  Tree,
-  TreeChildren,
-  TreeParent,
 } from 'typeorm';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import type { TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
-import { startWithTables } from './start-with-tables.js';
+import { onEach } from '../../support/on-each.js';
 
 @Entity()
 class Profile {
@@ -75,41 +70,15 @@ class Topic {
   books!: Book[];
 }
 
-function treeEntity(type: 'closure-table' | 'materialized-path', name: string) {
-  @Entity(name)
-  @Tree(type)
-  class Node {
-    @PrimaryGeneratedColumn()
-    id!: number;
-
-    @Column()
-    name!: string;
-
-    @TreeChildren()
-    children!: Node[];
-
-    @TreeParent()
-    parent!: Node | null;
-  }
-  return Node;
-}
-
-const TREES = {
-  'closure-table': treeEntity('closure-table', 'closure_node'),
-  'materialized-path': treeEntity('materialized-path', 'path_node'),
-};
-
-@Module({ imports: [TypeOrmModule.forFeature([Profile, Writer, Book, Topic, ...Object.values(TREES)])] })
+@Module({ imports: [TypeOrmModule.forFeature([Profile, Writer, Book, Topic])] })
 class LibraryModule {}
 
-describe.each(STORES)('relations as in the TypeORM documentation, on %s', (store) => {
-  let api: TestApi;
+onEach('relations as in the TypeORM documentation', { modules: [LibraryModule] }, ({ api }) => {
   let source: DataSource;
   beforeAll(async () => {
-    api = await startWithTables(store, LibraryModule);
     source = api.app.get(DataSource);
+    await source.synchronize();
   });
-  afterAll(() => api.stop());
 
   const makeWriter = (name: string) =>
     source.getRepository(Writer).save({
@@ -120,25 +89,6 @@ describe.each(STORES)('relations as in the TypeORM documentation, on %s', (store
         { title: `${name} 2`, topics: [] },
       ],
     });
-
-  it('saves one-to-one, one-to-many and many-to-many relations by cascades', async () => {
-    const { id } = await makeWriter('Ada');
-
-    const writer = await source.getRepository(Writer).findOneOrFail({
-      where: { id },
-      relations: { books: { topics: true } },
-      order: { books: { title: 'ASC' } },
-    });
-
-    expect(writer.profile).toMatchObject({ photo: 'Ada.jpg' });
-    expect(
-      writer.books.map(({ title, topics }) => [title, topics.map(({ name }) => name).toSorted()]),
-    ).toEqual([
-      ['Ada 1', ['Ada x', 'Ada y']],
-      ['Ada 2', []],
-    ]);
-    expect(writer.books[0]!.id).toMatch(/^[0-9a-f-]{36}$/);
-  });
 
   it('loads eager and lazy relations, also of entities read in a unit of work', async () => {
     const { id } = await makeWriter('Grace');
@@ -159,21 +109,6 @@ describe.each(STORES)('relations as in the TypeORM documentation, on %s', (store
     expect(await inside.writer).toMatchObject({ id });
   });
 
-  it('supports the relation query builder, relation ids, and removal with cascades', async () => {
-    const { id } = await makeWriter('Mary');
-    const book = await source.getRepository(Book).findOneByOrFail({ title: 'Mary 2' });
-    const topic = await source.getRepository(Topic).save({ name: 'Mary z' });
-    await source.createQueryBuilder().relation(Book, 'topics').of(book).add(topic);
-
-    const { topics } = await source
-      .getRepository(Book)
-      .findOneOrFail({ where: { id: book.id }, relations: { topics: true } });
-    expect(topics).toMatchObject([{ name: 'Mary z' }]);
-
-    await source.getRepository(Writer).delete({ id });
-    expect(await source.getRepository(Book).countBy({ title: 'Mary 1' })).toBe(0);
-  });
-
   it('rolls back the writes of cascades with the rest', async () => {
     const before = await source.getRepository(Topic).count();
     const twins = {
@@ -186,18 +121,5 @@ describe.each(STORES)('relations as in the TypeORM documentation, on %s', (store
 
     expect(await source.getRepository(Topic).count()).toBe(before);
     expect(await source.getRepository(Writer).countBy({ name: 'Twins' })).toBe(0);
-  });
-
-  it.each(Object.keys(TREES) as (keyof typeof TREES)[])('supports tree entities: %s', async (type) => {
-    const trees = source.getTreeRepository(TREES[type]);
-    const root = await trees.save({ name: 'root' });
-    const child = await trees.save({ name: 'child', parent: root });
-    await trees.save({ name: 'leaf', parent: child });
-
-    expect(await trees.findTrees()).toMatchObject([
-      { name: 'root', children: [{ name: 'child', children: [{ name: 'leaf', children: [] }] }] },
-    ]);
-    expect(await trees.countDescendants(root)).toBe(3);
-    expect((await trees.findAncestors(child)).map(({ name }) => name).toSorted()).toEqual(['child', 'root']);
   });
 });
