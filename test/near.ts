@@ -50,8 +50,17 @@ if (chosen.size === 0) {
 }
 const jest = ['node_modules/jest/bin/jest.js', '--bail', '--runInBand', '--runTestsByPath', ...chosen];
 if (STORES.includes('SQLite')) jest.push('--testNamePattern', '^(?!.*PostgreSQL)');
-const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit' });
+const isAlone = STORES.includes('SQLite') && ![...chosen].some(needsMore);
+const env = { ...process.env, ...(isAlone && { TEST_WITHOUT: 'build,PostgreSQL' }) };
+const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit', env });
 process.exit(status ?? 1);
+
+/** Whether tests start processes, or use PostgreSQL whatever their database is. */
+function needsMore(test: string): boolean {
+  return /support\/(service|command|kill-at-commit|redis|pgbouncer)|'PostgreSQL'|dist\//.test(
+    readFileSync(test, 'utf8'),
+  );
+}
 
 /** Files that differ from the last commit, also new ones. */
 function changedFiles(): string[] {

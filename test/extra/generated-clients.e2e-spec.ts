@@ -48,7 +48,7 @@ const RESULT = {
 
 const HEY_API = `
 import * as api from './client';
-import { client, client } from './client/client.gen';
+import { client } from './client/client.gen';
 
 const [url, token] = process.argv.slice(2) as [string, string];
 client.setConfig({ baseUrl: url, auth: token });
@@ -86,6 +86,7 @@ void scenario().then((result) => console.log(JSON.stringify(result)));
 
 const HEY_API_STREAM = `
 import { type CloudEvent, eventsStreamV1 } from './client';
+import { client } from './client/client.gen';
 
 const [url, token] = process.argv.slice(2) as [string, string];
 client.setConfig({ baseUrl: url, auth: token });

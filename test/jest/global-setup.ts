@@ -23,7 +23,8 @@ const cleanups: Cleanup[] = [];
 
 /**
  * Builds the project, and starts one PostgreSQL server. Each test file has its own databases, which are copies of a
- * migrated template of each kind. In watch mode, later runs use the same server.
+ * migrated template of each kind. In watch mode, later runs use the same server. For tests that need neither the build
+ * nor the server, `TEST_WITHOUT` names both: their applications run the migrations themselves.
  */
 export default async function setUp({ collectCoverage }: GlobalConfig): Promise<void> {
   if (collectCoverage)
@@ -40,6 +41,7 @@ export default async function setUp({ collectCoverage }: GlobalConfig): Promise<
   process.env['TEST_LATE_ERRORS'] = join(folder, 'late-errors');
   // Processes reuse the code that the first of them has compiled.
   process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
+  if (process.env['TEST_WITHOUT'] === 'build,PostgreSQL') return;
   try {
     const built = build();
     built.catch(() => undefined); // It is awaited below.
