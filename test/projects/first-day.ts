@@ -26,7 +26,7 @@ const TESTS = [
   'metrics',
   'playground',
   'security-log',
-  'units-of-work',
+  'unit-of-work',
   'taken-names',
 ];
 

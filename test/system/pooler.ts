@@ -15,7 +15,7 @@ const CORE = [
   'posts-list',
   'races',
   'idempotency.e2e',
-  'units-of-work',
+  'unit-of-work',
   'users.e2e',
   'graphql.e2e',
   'tokens',
