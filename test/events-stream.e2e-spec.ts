@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EventLog } from '../src/platform/changes/event-log.js';
+import { EventStore } from '../src/platform/changes/event-store.js';
 import { EVERY_EVENT } from '../src/platform/changes/stored-event.js';
 import { EventStreams } from '../src/events/event-streams.js';
 import { createApp } from '../src/app.js';
@@ -151,6 +152,27 @@ onEach('GET /v1/events/stream', { modules: [FixtureModule] }, ({ api }) => {
       expect(client.ids).toEqual(expected);
       client.close();
     }
+  });
+
+  it('misses no event that is passed on while a client that catches up finds no more', async () => {
+    const log = api.app.get(EventLog, { strict: false });
+    const store = api.app.get(EventStore, { strict: false });
+    await api.dummies.create();
+    await until('its event is shown', async () => (await listed()).length > 0);
+    const read = store.read.bind(store);
+    const texts: string[] = [];
+    jest.spyOn(store, 'read').mockImplementation(async (position, wanted, limits) => {
+      const rows = await read(position, wanted, limits);
+      const isOfStream = limits.limit === 100;
+      if (!isOfStream || rows.length > 0 || texts.length > 0) return rows;
+      const { head } = log;
+      texts.push((await api.dummies.create({ text: 'Meanwhile' })).text);
+      await until('its event is passed on', () => log.head > head);
+      return rows;
+    });
+    const client = await follow('', { lastEventId: (await listed()).at(-1).id });
+
+    await until('the client has it', () => client.events.at(-1)?.data['data'].text === 'Meanwhile');
   });
 
   it.each(['x', 'ffffffffffff-1', 'ffffffffffff-'])(
