@@ -6,7 +6,7 @@ import { type Reply, startApi, type TestApi } from './support/api.js';
 import { furtherRoutes } from './support/further-routes.js';
 import { examplesOf, type Operation, operations } from './support/reference.js';
 import { existingPath, fill, send, validBody } from './support/requests.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 /**
  * Sends a request that causes an error code on any operation. Errors that depend on stored data have their own tests.
@@ -90,6 +90,18 @@ const BY_COOKIE = (cookie: () => string): ErrorTriggers => ({
   CSRF_FAILED: (api, { method, path }) => send(api, method, fill(path), {}, { cookie: cookie() }),
 });
 
+/** What is refused before the database is asked. */
+const EARLY: ReadonlySet<ErrorCode> = new Set([
+  'INVALID_ID',
+  'INVALID_CURSOR',
+  'MALFORMED_REQUEST',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'PAYLOAD_TOO_LARGE',
+  'MISSING_IDEMPOTENCY_KEY',
+  'INVALID_IDEMPOTENCY_KEY',
+  'VALIDATION_ERROR',
+]);
+
 const STAFF_ONLY = 'A staff account is required';
 
 describe.each(STORES)('the examples of errors on %s', (store) => {
@@ -123,16 +135,18 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
   };
 
   const cases = (triggers: typeof ERROR_TRIGGERS | ErrorTriggers) =>
-    (Object.keys(triggers) as ErrorCode[]).flatMap((code) =>
-      operations
-        // The providers of social login have their own tests.
-        .filter(
-          (operation) => examplesOf(operation, code).length > 0 && !operation.path.includes('{provider}'),
-        )
-        // Such as a feature that is off: no id is absent.
-        .filter(({ path }) => code !== 'NOT_FOUND' || path.includes('{'))
-        .map((operation) => [code, operation.method, operation.path, operation] as const),
-    );
+    (Object.keys(triggers) as ErrorCode[])
+      .filter((code) => store === ANY_STORE || !EARLY.has(code))
+      .flatMap((code) =>
+        operations
+          // The providers of social login have their own tests.
+          .filter(
+            (operation) => examplesOf(operation, code).length > 0 && !operation.path.includes('{provider}'),
+          )
+          // Such as a feature that is off: no id is absent.
+          .filter(({ path }) => code !== 'NOT_FOUND' || path.includes('{'))
+          .map((operation) => [code, operation.method, operation.path, operation] as const),
+      );
 
   it.each(cases(ERROR_TRIGGERS))(
     'an example of %s is returned by %s %s',
@@ -166,16 +180,18 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
     },
   );
 
-  it.each(
-    cases(ANONYMOUS).filter(
-      ([, , path, { operation }]) => !path.startsWith('/auth/') || operation.security.length > 0,
-    ),
-  )(
-    'an example of %s is returned by %s %s without valid credentials',
-    async (code, _method, _path, operation) => {
-      const { body } = await ANONYMOUS[code]!(closed, operation);
+  if (store === ANY_STORE) {
+    it.each(
+      cases(ANONYMOUS).filter(
+        ([, , path, { operation }]) => !path.startsWith('/auth/') || operation.security.length > 0,
+      ),
+    )(
+      'an example of %s is returned by %s %s without valid credentials',
+      async (code, _method, _path, operation) => {
+        const { body } = await ANONYMOUS[code]!(closed, operation);
 
-      expect(examplesOf(operation, code)).toContainEqual(body);
-    },
-  );
+        expect(examplesOf(operation, code)).toContainEqual(body);
+      },
+    );
+  }
 });
