@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { beforeAll, expect, it } from '@jest/globals';
 import { FixtureModule } from './support/fixture.module.js';
 import { onEach } from './support/on-each.js';
+import { ANY_STORE } from './support/stores.js';
 import { until } from './support/until.js';
 
 const MIB = 1024 * 1024;
@@ -22,8 +23,12 @@ interface Sent {
   readonly socket: Socket;
 }
 
-const SETTINGS = { TRUST_PROXY: '127.0.0.1' };
-onEach('the memory of bodies', { settings: SETTINGS, modules: [FixtureModule] }, ({ api }) => {
+const OPTIONS = {
+  stores: [ANY_STORE],
+  settings: { TRUST_PROXY: '127.0.0.1' },
+  modules: [FixtureModule],
+};
+onEach('the memory of bodies', OPTIONS, ({ api }) => {
   let server: Server;
   let url: string;
   beforeAll(async () => {

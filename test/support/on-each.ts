@@ -7,6 +7,8 @@ import type { TestServer } from './test-server.js';
 type Servers = Readonly<Record<string, TestServer>>;
 
 interface Options<S extends Servers> {
+  /** All by default; `[ANY_STORE]` for what does not depend on the database. */
+  readonly stores?: readonly StoreName[];
   /** A function is called when the servers have started. */
   readonly settings?: Settings | (() => Settings);
   /** They are added to those of the service; without the default ones, passwords have their full cost. */
@@ -21,10 +23,10 @@ type Fixture<S extends Servers> = S & { readonly api: TestApi; readonly store: S
 /** Tests on each database, with an application of their own. After each of them, its clock is right again. */
 export function onEach<S extends Servers = {}>(
   title: string,
-  { settings, modules, servers }: Options<S>,
+  { stores = STORES, settings, modules, servers }: Options<S>,
   define: (fixture: Fixture<S>) => void,
 ): void {
-  describe.each(STORES)(`${title} on %s`, (store) => {
+  describe.each(stores)(`${title} on %s`, (store) => {
     const api = new TestApi();
     const others = Object.entries(servers ?? {}).map(([name, create]) => [name, create()] as const);
     beforeAll(async () => {
