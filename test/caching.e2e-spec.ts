@@ -1,5 +1,5 @@
 import { Controller, Get, Module, NotFoundException, Post } from '@nestjs/common';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { OptionalAccess, Public } from '../src/platform/access/index.js';
 import { Page } from '../src/platform/http/pages/page.js';
@@ -7,10 +7,8 @@ import { created } from '../src/platform/http/responses/created.js';
 import { withEntityTag, ReplyWithEntityTag } from '../src/platform/http/responses/entity-tag.js';
 import { paged } from '../src/platform/http/responses/paged.js';
 import { bearer } from './support/accounts.js';
-import { startApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { onEach } from './support/on-each.js';
-import { STORES } from './support/stores.js';
 
 /** Handlers of a module whose author does not think of caches. */
 @Controller('notes')
@@ -159,10 +157,8 @@ onEach('a shared cache', SHARED, ({ api }) => {
   );
 });
 
-describe.each(STORES)('errors of unknown paths on %s', (store) => {
+onEach('errors of unknown paths', {}, ({ api }) => {
   it('are stored by no cache below the paths of authentication', async () => {
-    const api = await startApi(store);
-
     for (const path of [
       '/auth/nothing',
       '/auth/register/nothing',
@@ -176,6 +172,5 @@ describe.each(STORES)('errors of unknown paths on %s', (store) => {
     const wrong = await api.get('/auth/register/');
     expect(wrong).toBeError('METHOD_NOT_ALLOWED');
     expect(wrong.headers['cache-control']).toBe('no-store');
-    await api.stop();
   });
 });

@@ -1,16 +1,15 @@
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/auth/password/passwords.js';
 import { LoginsService } from '../src/auth/login/logins.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { bearer, PASSWORD } from './support/accounts.js';
-import { startApiWithMails } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
+import { MAILS } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
 import { totpCode } from './support/second-factor.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
-import { STORES } from './support/stores.js';
 import { startDuring } from './support/until-blocked.js';
 
 const PUBLIC_URL = 'https://api.example.com';
@@ -97,9 +96,9 @@ onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google,
   });
 });
 
-describe.each(STORES)('the purge of accounts that never verified their e-mail, on %s', (store) => {
+const VERIFIED = { settings: { REQUIRE_VERIFIED_EMAIL: 'on' }, servers: MAILS };
+onEach('the purge of accounts that never verified their e-mail', VERIFIED, ({ api, store }) => {
   it('keeps one that has just become a superuser', async () => {
-    const { api } = await startApiWithMails(store, { REQUIRE_VERIFIED_EMAIL: 'on' });
     const { id } = await api.accounts.register('late@example.com');
     await api.mailsSent('verify-email');
     api.moveClock(8 * 24 * 3600_000);
@@ -112,6 +111,5 @@ describe.each(STORES)('the purge of accounts that never verified their e-mail, o
     await startDuring([api, store], promote, purge);
 
     expect(await api.rows.all('SELECT id FROM accounts')).toHaveLength(1);
-    await api.stop();
   });
 });

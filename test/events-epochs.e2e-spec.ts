@@ -6,13 +6,13 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { EventAppender, eventAppender } from '../src/platform/changes/index.js';
 import { startApi, TestApi } from './support/api.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { createStore, STORES } from './support/stores.js';
+import { onEach } from './support/on-each.js';
+import { createStore } from './support/stores.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { until } from './support/until.js';
 
-describe.each(STORES)('a new epoch on %s', (store) => {
+onEach('a new epoch', { modules: [FixtureModule] }, ({ api }) => {
   it('gives later events other ids, and keeps earlier ids valid', async () => {
-    const api = await startApi(store, {}, [FixtureModule]);
     await api.dummies.create();
     await api.dummies.create();
     const before = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
@@ -29,7 +29,6 @@ describe.each(STORES)('a new epoch on %s', (store) => {
     expect(
       await api.get(`/v1/events?cursor=${before[0].split('-')[0]}-${data[1].id.split('-')[1]}`),
     ).toBeError('EVENTS_EXPIRED');
-    await api.stop();
   });
 });
 

@@ -170,9 +170,9 @@ onEach('GET /v1/events', { modules: [FixtureModule] }, ({ api }) => {
   });
 });
 
-describe.each(STORES)('private events on %s', (store) => {
+const PROTECTED = { settings: { WRITE_ACCESS: 'authenticated' }, modules: [FixtureModule] };
+onEach('private events', PROTECTED, ({ api }) => {
   it('are visible to their owner and staff only', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [FixtureModule]);
     const ada = await api.accounts.logInNew('ada@example.com');
     const bob = await api.accounts.logInNew('bob@example.com');
     await api.post('/v1/dummies', { text: 'A' }, ada);
@@ -192,7 +192,6 @@ describe.each(STORES)('private events on %s', (store) => {
     expect(await subjects(ada, 'stub.created')).toEqual(['/v1/stubs/1']);
     expect(await subjects(staff, 'stub.created')).toEqual(['/v1/stubs/1', '/v1/stubs/2']);
     expect(await api.get('/v1/events', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
-    await api.stop();
   });
 });
 

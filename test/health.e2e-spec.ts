@@ -77,9 +77,8 @@ async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => P
   return () => set('off');
 }
 
-describe.each(STORES)('a disk that rejects writes on %s', (store) => {
+onEach('a disk that rejects writes', { modules: [FixtureModule] }, ({ api, store }) => {
   it('makes writes return 503 and /health/ready report it, until writes succeed again', async () => {
-    const api = await startApi(store, {}, [FixtureModule]);
     const dummy = await api.dummies.create();
     await api.accounts.register('ada@example.com');
     const { access } = await api.accounts.login('ada@example.com');
@@ -106,7 +105,6 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
     expect(await api.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD })).toHaveStatus(
       200,
     );
-    await api.stop();
   });
 });
 

@@ -7,6 +7,7 @@ import { PASSWORD } from './support/accounts.js';
 import { type Reply, startApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
 import { type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -114,10 +115,9 @@ describe.each<[string, StoreName, number]>([
   });
 });
 
-describe.each(STORES)('a client that disconnects while its request is handled on %s', (store) => {
+onEach('a client that disconnects while its request is handled', { modules: [RepeatModule] }, ({ api }) => {
   it('gets the response with a retry', async () => {
     Held.current = new Held();
-    const api = await startApi(store, {}, [RepeatModule]);
     await api.listen();
     const server = api.app.getHttpServer();
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -136,7 +136,6 @@ describe.each(STORES)('a client that disconnects while its request is handled on
     expect(reply).toHaveStatus(201);
     expect(reply.headers['idempotent-replayed']).toBe('true');
     expect((await api.get('/v1/stubs')).body.data.map(({ id }: any) => id)).toEqual([reply.body.id]);
-    await api.stop();
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Order } from '../src/orders/order.entity.js';
 import { startApi } from './support/api.js';
 import { EndlessModule } from './support/endless.module.js';
+import { onEach } from './support/on-each.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('lists of orders on %s', (store) => {
@@ -16,9 +17,8 @@ describe.each(STORES)('lists of orders on %s', (store) => {
   });
 });
 
-describe.each(STORES)('deep pages of orders on %s', (store) => {
+onEach('deep pages of orders', { settings: { WRITE_ACCESS: 'authenticated' } }, ({ api }) => {
   it('have the orders that the caller may read, and their number', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const tokens = await Promise.all(
       ['ada', 'bob'].map((name) => api.accounts.logInNew(`${name}@example.com`)),
     );
@@ -49,6 +49,5 @@ describe.each(STORES)('deep pages of orders on %s', (store) => {
     const newestFirst = seen.toSorted((a, b) => b.created_at.localeCompare(a.created_at) || b.id - a.id);
     expect(seen.map(({ id }) => id)).toEqual(newestFirst.map(({ id }) => id));
     expect((await api.get('/v1/orders', tokens[1])).body.meta.total).toBe(30);
-    await api.stop();
   });
 });

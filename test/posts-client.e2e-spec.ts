@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { startApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
+import { onEach } from './support/on-each.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 const run = promisify(execFile);
@@ -50,9 +51,8 @@ describe('the typed client', () => {
   });
 });
 
-describe.each(STORES)('the script of the guide that fills a service, on %s', (store) => {
+onEach('the script of the guide that fills a service', {}, ({ api }) => {
   it('creates each post once, however often it runs', async () => {
-    const api = await startApi(store);
     const folder = await mkdtemp(join(tmpdir(), 'fill-'));
     const [script] = /```js\n(import \{ createHash[^]*?)```/
       .exec(readFileSync('docs/idempotency.md', 'utf8'))!
@@ -70,6 +70,5 @@ describe.each(STORES)('the script of the guide that fills a service, on %s', (st
     );
     expect((await api.get('/v1/posts')).body.meta.total).toBe(3);
     await rm(folder, { recursive: true });
-    await api.stop();
   });
 });

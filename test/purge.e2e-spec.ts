@@ -2,9 +2,10 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Clock } from '../src/platform/jobs/clock.js';
 import { Purger, PurgeSchedule } from '../src/platform/jobs/purger.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { onlyFake } from './support/fake-timers.js';
 import { startApi, type TestApi } from './support/api.js';
+import { onlyFake } from './support/fake-timers.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { onEach } from './support/on-each.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
 /** More rows than one transaction deletes. */
@@ -74,9 +75,8 @@ describe('a purge on PostgreSQL', () => {
   });
 });
 
-describe.each(STORES)('the schedule of purges on %s', (store) => {
+onEach('the schedule of purges', {}, ({ api }) => {
   it('starts a purge when its timer fires', async () => {
-    const api = await startApi(store);
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
     purger.register('counters');
@@ -94,7 +94,6 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     await schedule.onApplicationShutdown();
 
     expect(await failures(api)).toEqual([]);
-    await api.stop();
   });
 });
 

@@ -1,7 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { startApi } from './support/api.js';
+import { expect, it } from '@jest/globals';
 import { onEach } from './support/on-each.js';
-import { STORES } from './support/stores.js';
 import { usersOf } from './support/users.js';
 
 onEach('events of users', {}, ({ api }) => {
@@ -46,9 +44,8 @@ onEach('events of users', {}, ({ api }) => {
   });
 });
 
-describe.each(STORES)('the audit log of users on %s', (store) => {
+onEach('the audit log of users', { settings: { WRITE_ACCESS: 'authenticated' } }, ({ api }) => {
   it('names a user by the path of version 2, whatever API changed them', async () => {
-    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const staff = await api.accounts.logInNewStaff();
     const { id } = (await api.post('/v2/users', { name: 'N' }, staff)).body.data;
     await api.put(`/v1/users/${id}`, { name: 'M' }, staff);
@@ -64,6 +61,5 @@ describe.each(STORES)('the audit log of users on %s', (store) => {
       `PUT /v1/users/:id → /v2/users/${id}`,
       `POST /v2/users → /v2/users/${id}`,
     ]);
-    await api.stop();
   });
 });
