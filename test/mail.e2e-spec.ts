@@ -117,7 +117,7 @@ onEach('mails', { servers: MAILS }, ({ api, mails, store }) => {
     }
     expect(await waiting(api)).toBeGreaterThan(0);
 
-    mails = await new MailServer().start(port);
+    await mails.start(port);
     api.moveClock(HOUR + 20 * 60_000);
     await api.app.get(MailSender).poll();
 

@@ -31,9 +31,10 @@ export class MailServer implements TestServer {
   readonly attempts: string[] = [];
   private readonly returned = new Map<string, number>();
 
-  private readonly server: SMTPServer;
+  private server!: SMTPServer;
 
-  constructor() {
+  /** It may be started again after a stop. */
+  async start(port = 0): Promise<this> {
     this.server = new SMTPServer({
       authMethods: ['PLAIN', 'LOGIN'],
       logger: false,
@@ -66,9 +67,6 @@ export class MailServer implements TestServer {
       },
     });
     this.server.on('error', () => undefined);
-  }
-
-  async start(port = 0): Promise<this> {
     await new Promise<void>((resolve) => this.server.listen(port, '127.0.0.1', () => resolve()));
     return this;
   }

@@ -13,33 +13,37 @@ interface Options<S extends Servers> {
   readonly settings?: Settings | (() => Settings);
   /** They are added to those of the service; without the default ones, passwords have their full cost. */
   readonly modules?: readonly Type[];
-  /** What the service calls: they start before it, which has their settings, too. */
+  /** Servers that the application calls. They start before it, and it gets their settings. */
   readonly servers?: { readonly [name in keyof S]: () => S[name] };
 }
 
 /** What the tests of a database share. Only tests and hooks can use it: nothing has started when they are defined. */
 type Fixture<S extends Servers> = S & { readonly api: TestApi; readonly store: StoreName };
 
-/** Tests on each database, with an application of their own. After each of them, its clock is right again. */
+/** Defines tests that run on each database, with one application for each. Its clock is reset after each test. */
 export function onEach<S extends Servers = {}>(
   title: string,
-  { stores = STORES, settings, modules, servers }: Options<S>,
+  { stores = STORES, settings, modules, servers: create }: Options<S>,
   define: (fixture: Fixture<S>) => void,
 ): void {
   describe.each(stores)(`${title} on %s`, (store) => {
     const api = new TestApi();
-    const others = Object.entries(servers ?? {}).map(([name, create]) => [name, create()] as const);
+    const servers = Object.fromEntries(Object.entries(create ?? {}).map(([name, make]) => [name, make()]));
     beforeAll(async () => {
-      for (const [, server] of others) await server.start();
-      const theirs = others.map(([, server]) => server.settings);
+      for (const server of Object.values(servers)) await server.start();
+      const ofServers = Object.values(servers).map((server) => server.settings);
       const own = typeof settings === 'function' ? settings() : settings;
-      await startApi(store, Object.assign({}, ...theirs, own), modules, api);
+      await startApi(store, Object.assign({}, ...ofServers, own), modules, api);
     });
+    define({ api, store, ...servers } as Fixture<S>);
+    // After the hooks of the tests: the clock is that of the test until they end.
     afterEach(() => api.resetClock());
-    define({ api, store, ...Object.fromEntries(others) } as Fixture<S>);
     afterAll(async () => {
-      await api.stop();
-      for (const [, server] of others) await server.stop();
+      try {
+        await api.stop();
+      } finally {
+        for (const server of Object.values(servers)) await server.stop();
+      }
     });
   });
 }

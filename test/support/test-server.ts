@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of somebody else that the service calls. */
+/** An external server that the service calls. */
 export interface TestServer {
   /** The settings of the service with which it uses this server. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -14,9 +14,10 @@ export interface TestServer {
 
 /** A server of HTTP on this machine. */
 export abstract class HttpServer implements TestServer {
-  private readonly server = createServer();
+  private server = createServer();
 
   async start(port = 0): Promise<this> {
+    this.server = createServer();
     await once(this.server.listen(port, '127.0.0.1'), 'listening');
     this.server.on('request', await this.listener());
     return this;
@@ -35,6 +36,6 @@ export abstract class HttpServer implements TestServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Answers the requests. The server listens when this is called. */
+  /** Handles the requests. The port is known when this is called; nobody else knows it before `start` returns. */
   protected abstract listener(): RequestListener | Promise<RequestListener>;
 }
