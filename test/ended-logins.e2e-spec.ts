@@ -1,68 +1,46 @@
-import { beforeEach, expect, it } from '@jest/globals';
-import { bearer, PASSWORD, type Tokens } from './support/accounts.js';
+import { beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { bearer, PASSWORD } from './support/accounts.js';
 import { startApi } from './support/api.js';
+import { MAILS } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
+import { ENDS, newOwner, newRoot, type Owner } from './support/ends-of-logins.js';
 import { ANY_STORE } from './support/stores.js';
 import { until } from './support/until.js';
 
 const DAY = 24 * 3600_000;
 
-const sidOf = (token: string): string =>
-  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid;
-
-onEach('an access token', { settings: { REFRESH_REUSE: 'revoke' } }, ({ api }) => {
-  let email: string;
-  let tokens: Tokens;
-  let count = 0;
+onEach('a login', { settings: { REFRESH_REUSE: 'revoke' }, servers: MAILS }, ({ api, mails }) => {
+  let root: Record<string, string>;
+  let owner: Owner;
+  beforeAll(async () => {
+    root = await newRoot(api);
+  });
   beforeEach(async () => {
-    email = `ended${++count}@example.com`;
-    await api.accounts.register(email);
-    tokens = await api.accounts.login(email);
+    owner = await newOwner(api, mails, root);
   });
 
-  const other = async () => bearer((await api.accounts.login(email)).access);
-
-  it.each<[string, () => Promise<unknown>]>([
-    ['logout', () => api.post('/auth/logout/', { refresh: tokens.refresh })],
-    [
-      'DELETE /auth/sessions/{id}/',
-      async () => api.delete(`/auth/sessions/${sidOf(tokens.access)}/`, await other()),
-    ],
-    ['DELETE /auth/sessions/ of another login', async () => api.delete('/auth/sessions/', await other())],
-    [
-      'a change of the password in another login',
-      async () =>
-        api.post(
-          '/auth/change-password/',
-          { old_password: PASSWORD, new_password: 'another password' },
-          await other(),
-        ),
-    ],
-    [
-      'a reused refresh token',
-      async () => {
-        await api.post('/auth/refresh/', { refresh: tokens.refresh });
-        api.moveClock(11_000);
-        await api.post('/auth/refresh/', { refresh: tokens.refresh });
-      },
-    ],
-    ['deactivation', () => api.accounts.admin().setActive(email, false)],
-    ['deletion', () => api.accounts.admin().delete(email)],
-    ['a new password by an operator', () => api.accounts.setPassword(email, 'another password')],
-  ])('ends with its login at once: by %s', async (_, end) => {
+  it.each(ENDS)('is ended at once by %s, which ends %s', async (_, ends, end) => {
+    const { email, tokens } = owner;
+    const session = await api.accounts.session(email);
     expect(await api.get('/auth/me/', bearer(tokens.access))).toHaveStatus(200);
-    await end();
+    await end(owner);
 
     const headers = bearer(tokens.access);
     expect(await api.get('/auth/me/', headers)).toBeError('TOKEN_NOT_VALID');
-    expect(await api.post('/auth/verify/', { token: tokens.access })).toBeError('TOKEN_NOT_VALID');
+    for (const token of Object.values(tokens))
+      expect(await api.post('/auth/verify/', { token })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/refresh/', { refresh: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
     const { status, body } = await api.graphql('{ me { id } }', undefined, headers);
     expect([status, body.errors[0].extensions.code, body.data]).toEqual([401, 'UNAUTHENTICATED', undefined]);
+    const ofCookie = await api.get('/auth/session/', session.cookie);
+    expect([ofCookie.status, ofCookie.body.error?.code]).toEqual(
+      ends === 'all logins' ? [401, 'UNAUTHENTICATED'] : [200, undefined],
+    );
   });
 
-  it('stays valid when other logins end, or its own caller changes the password', async () => {
-    const headers = bearer(tokens.access);
-    await other();
+  it('goes on when other logins end, or its own caller changes the password', async () => {
+    const headers = bearer(owner.tokens.access);
+    await owner.other();
     expect(await api.delete('/auth/sessions/', headers)).toHaveStatus(204);
     expect((await api.get('/auth/sessions/', headers)).body.data).toHaveLength(1);
     const change = { old_password: PASSWORD, new_password: 'another password' };
@@ -70,7 +48,8 @@ onEach('an access token', { settings: { REFRESH_REUSE: 'revoke' } }, ({ api }) =
     expect(await api.get('/auth/me/', headers)).toHaveStatus(200);
   });
 
-  it('and its refresh token end for good 90 days after the login began', async () => {
+  it('ends for good after 90 days, however often it is refreshed', async () => {
+    let { tokens } = owner;
     let { refresh } = tokens;
     for (let day = 6; day < 90; day += 6) {
       api.moveClock(day * DAY);
@@ -89,8 +68,8 @@ onEach('an access token', { settings: { REFRESH_REUSE: 'revoke' } }, ({ api }) =
     expect(await api.post('/auth/logout/', { refresh: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('by cookie, too', async () => {
-    const session = await api.accounts.session(email);
+  it('ends for good after 90 days, however often its cookie is used', async () => {
+    const session = await api.accounts.session(owner.email);
     for (let day = 10; day < 90; day += 10) {
       api.moveClock(day * DAY);
       expect(await api.get('/auth/session/', session.cookie)).toHaveStatus(200);

@@ -3,8 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/platform/access/index.js';
 import { bearer } from './support/accounts.js';
 import { startApi } from './support/api.js';
+import { ENDS, newOwner, newRoot } from './support/ends-of-logins.js';
 import { EventClient } from './support/events-client.js';
 import { FixtureModule } from './support/fixture.module.js';
+import { MAILS } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
@@ -14,11 +16,17 @@ const DAY = 24 * 3_600_000;
 /** Longer than an access token is valid, in milliseconds. */
 const LATER = 31 * 60_000;
 
-const OPTIONS = { settings: { WRITE_ACCESS: 'authenticated' }, modules: [FixtureModule] };
-onEach('open connections whose credential ends', OPTIONS, ({ api }) => {
+const OPTIONS = {
+  settings: { REFRESH_REUSE: 'revoke', WRITE_ACCESS: 'authenticated' },
+  modules: [FixtureModule],
+  servers: MAILS,
+};
+onEach('open connections whose credential ends', OPTIONS, ({ api, mails }) => {
   let url: string;
+  let root: Record<string, string>;
   beforeAll(async () => {
     url = await api.listen();
+    root = await newRoot(api);
     for (const name of ['ada', 'bob', 'carl', 'dora', 'eve'])
       await api.accounts.register(`${name}@example.com`);
     await api.accounts.admin().setStaff('dora@example.com', true);
@@ -57,7 +65,55 @@ onEach('open connections whose credential ends', OPTIONS, ({ api }) => {
     expect(ended.flatMap(({ events }) => events)).toEqual([]);
     expect(await api.get('/v1/events/stream', ada)).toBeError('TOKEN_NOT_VALID');
     for (const stream of [anonymous, ofEve]) stream.close();
-    api.moveClock(0);
+  });
+
+  const checkAll = () => api.app.get(CredentialWatch, { strict: false }).checkAll();
+
+  it.each(ENDS)('close the streams of a login that ends by %s, which ends %s', async (_, ends, end) => {
+    const owner = await newOwner(api, mails, root);
+    const ofTokens = await follow(bearer(owner.tokens.access));
+    const ofSession = await follow((await api.accounts.session(owner.email)).cookie);
+    await end(owner);
+    await checkAll();
+
+    await until('the stream of the tokens has ended', () => ofTokens.isOver);
+    if (ends === 'all logins') await until('the stream of the session has ended', () => ofSession.isOver);
+    expect(ofSession.isOver).toBe(ends === 'all logins');
+    ofSession.close();
+  });
+
+  it('close the stream of a login after 90 days, though its token is new', async () => {
+    const { tokens } = await newOwner(api, mails, root);
+    let { refresh } = tokens;
+    let access = '';
+    for (let day = 6; day < 96; day += 6) {
+      api.moveClock(Math.min(day * DAY, 90 * DAY - 60_000));
+      ({ access, refresh } = (await api.post('/auth/refresh/', { refresh })).body);
+    }
+    const stream = await follow(bearer(access));
+    await checkAll();
+    expect(stream.isOver).toBe(false);
+
+    api.moveClock(90 * DAY + 1000);
+    await checkAll();
+    await until('the stream has ended', () => stream.isOver);
+  });
+
+  it('close the stream of an API key that expires', async () => {
+    const { other } = await newOwner(api, mails, root);
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const { body } = await api.post(
+      '/auth/api-keys/',
+      { name: 'A', scope: 'read', expires_at },
+      await other(),
+    );
+    const stream = await follow(bearer(body.data.key));
+    await checkAll();
+    expect(stream.isOver).toBe(false);
+
+    api.moveClock(61_000);
+    await checkAll();
+    await until('the stream has ended', () => stream.isOver);
   });
 
   it('close the stream of a session whose time is over', async () => {
@@ -70,7 +126,6 @@ onEach('open connections whose credential ends', OPTIONS, ({ api }) => {
     api.moveClock(60 * DAY);
     await watch.checkAll();
     await until('the stream has ended', () => stream.isOver);
-    api.moveClock(0);
   });
 
   it('are checked with one statement for all logins, and one for all API keys', async () => {

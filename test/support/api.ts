@@ -319,7 +319,7 @@ async function startOn(
 ): Promise<TestApi> {
   api.use({ app: await createApp(config, { modules }), config, modules, removeStore });
   // After a wake-up that is lost, a test of one process fails.
-  poll(api, { jobs: SELDOM, events: SELDOM });
+  poll(api, SELDOM, SELDOM);
   return api;
 }
 
@@ -328,15 +328,15 @@ const SELDOM = 600_000;
 
 /** Polls as in production, for retries, and for jobs and events that another process adds. */
 export function pollOften(...apis: readonly TestApi[]): void {
-  for (const api of apis) poll(api, { jobs: 1000, events: 500 });
+  for (const api of apis) poll(api, 1000, 500);
 }
 
 /** Polls at once, for what an earlier process has left, and then at these intervals. */
-function poll(api: TestApi, { jobs, events }: { jobs: number; events: number }): void {
-  for (const poller of pollersOf(api.app)) poller.interval = jobs;
+function poll(api: TestApi, ofJobs: number, ofEvents: number): void {
+  for (const poller of pollersOf(api.app)) poller.interval = ofJobs;
   api.wakeJobs();
   const log = api.app.get(EventLog, { strict: false });
-  log.interval = events;
+  log.interval = ofEvents;
   log.wake();
 }
 
