@@ -1,13 +1,14 @@
 import { expect, it } from '@jest/globals';
 import { bearer, PASSWORD, sessionOf } from './support/accounts.js';
 import { onEach } from './support/on-each.js';
+import { until } from './support/until.js';
 
 const DAY = 24 * 3600 * 1000;
 
 const sidOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid as string;
 
-onEach('the logins of an account', {}, ({ api }) => {
+onEach('the logins of an account', { settings: { TRUST_PROXY: '127.0.0.1' } }, ({ api }) => {
   const list = async (headers: Record<string, string>): Promise<any[]> =>
     (await api.get('/auth/sessions/', headers)).body.data;
   const end = (id: string, headers: Record<string, string>) => api.delete(`/auth/sessions/${id}/`, headers);
@@ -58,6 +59,31 @@ onEach('the logins of an account', {}, ({ api }) => {
     expect(await api.post('/auth/login/', options, { 'user-agent': header })).toHaveStatus(200);
 
     expect((await list(bearer(access))).map((login) => login.agent)).toContain(agent);
+  });
+
+  it('show where they were used last, by a cookie and by a refresh', async () => {
+    const email = 'device@example.com';
+    const from = (address: string, agent: string) => ({ 'x-forwarded-for': address, 'user-agent': agent });
+    await api.accounts.register(email);
+    const before = from('192.0.2.1', 'Before');
+    const body = { email, password: PASSWORD };
+    const { cookie } = sessionOf(await api.post('/auth/session/', body, before));
+    const { refresh } = (await api.post('/auth/login/', body, before)).body;
+    const shown = async () =>
+      (await list(cookie)).map(({ kind, address, agent }) => ({ kind, address, agent }));
+    expect(new Set((await shown()).map(({ agent }) => agent))).toEqual(new Set(['Before']));
+
+    // A use by the cookie is recorded once a minute.
+    api.moveClock(61_000);
+    expect(await api.get('/auth/session/', { ...cookie, ...from('192.0.2.2', 'Cookie') })).toHaveStatus(200);
+    expect(await api.post('/auth/refresh/', { refresh }, from('192.0.2.3', 'Token'))).toHaveStatus(200);
+
+    const expected = [
+      { kind: 'cookie', address: '192.0.2.2', agent: 'Cookie' },
+      { kind: 'token', address: '192.0.2.3', agent: 'Token' },
+    ];
+    await until('the use of the cookie is recorded', async () => (await shown())[1]!.agent !== 'Before');
+    expect((await shown()).toSorted((a, b) => a.kind.localeCompare(b.kind))).toEqual(expected);
   });
 
   it('end one by one, at once', async () => {

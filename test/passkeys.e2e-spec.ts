@@ -69,6 +69,28 @@ onEach('passkeys', { settings: SETTINGS }, ({ api }) => {
     expect(await login(device.get(await loginOptions()))).toBeError('UNAUTHENTICATED');
   });
 
+  it('are removed one by one', async () => {
+    const names = ['First', 'Second', 'Third'];
+    const ids: number[] = [];
+    for (const name of names) ids.push((await add(new Authenticator(ORIGIN), name)).body.data.id);
+
+    expect(await api.delete(`/auth/passkeys/${ids[1]}/`, headers)).toHaveStatus(204);
+    const { data } = (await api.get('/auth/passkeys/', headers)).body;
+    expect(data.map(({ name }: any) => name).toSorted()).toEqual(['First', 'Third']);
+  });
+
+  it('are at most fifty, and one that is removed leaves a place', async () => {
+    const create = async () => register(new Authenticator(ORIGIN).create(await options()), 'Device');
+    const replies = [];
+    for (let n = 0; n < 50; n++) replies.push(await create());
+    expect(statuses(replies)).toEqual(Array(50).fill(201));
+    expect(await create()).toBeError('CONFLICT');
+
+    expect(await api.delete(`/auth/passkeys/${replies[7]!.body.data.id}/`, headers)).toHaveStatus(204);
+    expect(await create()).toHaveStatus(201);
+    expect(await create()).toBeError('CONFLICT');
+  });
+
   it('open a session, too', async () => {
     await add();
     const reply = await api.post('/auth/session/', { passkey: device.get(await loginOptions()) });

@@ -112,6 +112,29 @@ onEach('Attempts of deliveries', { modules: [FixtureModule], servers }, ({ api, 
     expect(await webhooks.failingSince(webhook)).toBeNull();
   });
 
+  it('of a new URL have five days of their own', async () => {
+    const webhook = await webhooks.create();
+    receiver.behaviour = respond(500);
+    const failAt = async (day: number) => {
+      api.moveClock(day * DAY);
+      await api.dummies.create();
+      await webhooks.untilNewest(webhook, `of day ${day} is attempted`, (newest) => {
+        const isOfDay = Date.parse(newest.created_at) > Date.now() + (day - 0.01) * DAY;
+        return isOfDay && newest.response_status === 500;
+      });
+    };
+    await failAt(0);
+    await failAt(4);
+    const changed = await webhooks.change(webhook, { url: `${receiver.url}${webhook.path}-new` });
+    expect(changed).toHaveStatus(200);
+    await failAt(4.1);
+    await failAt(6);
+    expect((await webhooks.read(webhook)).active).toBe(true);
+
+    api.moveClock(9.2 * DAY);
+    await until('it is inactive', async () => !(await webhooks.read(webhook)).active);
+  });
+
   it('do not follow redirects', async () => {
     const webhook = await webhooks.create();
     receiver.behaviour = respond(307, { location: `${receiver.url}/elsewhere` });
