@@ -51,6 +51,7 @@ interface Route {
 const RECORD = /^INSERT INTO "?(mails|events|audit_entries)\b/;
 const BOUNDARY = /^(START|SAVEPOINT|COMMIT|ROLLBACK|RELEASE)/;
 const WRITE = /^(WITH|INSERT|UPDATE|DELETE)/;
+const OF_RECORDS = /^(INSERT INTO|UPDATE|DELETE FROM) "?(mails|events|audit_entries)\b/;
 
 /** The records that are written by themselves, where a kill of the process would separate them from their change. */
 function recordsAlone(statements: readonly string[]): string[] {
@@ -68,9 +69,9 @@ function recordsAlone(statements: readonly string[]): string[] {
   }
   return transactions.flatMap((all) => {
     const others = all.filter((sql) => !RECORD.test(sql));
+    const hasChange = others.some((sql) => WRITE.test(sql) && !OF_RECORDS.test(sql));
     // The challenge of a passkey is not stored: its entry stands beside what it has read.
-    const isAlone = (sql: string) =>
-      sql.includes('audit_entries') ? others.length === 0 : !others.some((each) => WRITE.test(each));
+    const isAlone = (sql: string) => (sql.includes('audit_entries') ? others.length === 0 : !hasChange);
     return all.filter((sql) => RECORD.test(sql) && isAlone(sql));
   });
 }
