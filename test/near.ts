@@ -1,7 +1,7 @@
 /**
  * `npm run test:near`: runs the tests that are nearest to the files that differ from the last commit, on one database, and
  * stops at the first failure: those that notice the faults of test/faults.json in a source, then those that reach it, as
- * `npm run test:mutants` has recorded; without the record, those with its name.
+ * `npm run test:mutants -- --record` has recorded; without the record, those with its name.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const sources = changed.filter((file) => /^src\/.*\.ts$/.test(file) && !isTest(f
 const chosen = new Set(own);
 const reached = readReached();
 if (sources.length > 0 && !reached)
-  console.log('The names of the tests decide; npm run test:mutants records what they reach');
+  console.log('The names of the tests decide; npm run test:mutants -- --record records what they reach');
 const spec = (source: string) => source.replace(/\.ts$/, '.spec.ts');
 for (const source of sources) if (existsSync(spec(source))) chosen.add(spec(source));
 let left = seconds;

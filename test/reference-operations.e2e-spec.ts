@@ -97,7 +97,7 @@ onEach('every operation', { settings: { WRITE_ACCESS: 'staff' } }, ({ api, store
     keys = [await create('read'), await create('write')].map(({ body }) => bearer(body.data.key));
   });
 
-  // What never reaches the database.
+  // What the database does not decide.
   if (store === ANY_STORE) {
     it.each(ALL)('has a new id for each response: %s %s', async (method, path) => {
       const sent = '123e4567-e89b-42d3-a456-426614174000';

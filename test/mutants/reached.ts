@@ -11,7 +11,7 @@ export interface Reach {
 /** It is not committed: it takes some minutes to make, and most of it stays true. */
 const RECORD = 'node_modules/.cache/reached.json';
 
-/** @returns what `npm run test:mutants` has recorded, if it has */
+/** @returns what `npm run test:mutants -- --record` has recorded, if it has */
 export function readReached(): readonly Reach[] | undefined {
   return existsSync(RECORD) ? (JSON.parse(readFileSync(RECORD, 'utf8')) as Reach[]) : undefined;
 }
