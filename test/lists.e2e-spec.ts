@@ -22,13 +22,15 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
     }
     ada = owners[0]!.headers;
     for (let n = 0; n < ROWS; n++) {
-      await api.accounts.register(`account${n}@example.com`);
+      // In another order than the ids.
+      const label = (n * 3 + 1) % ROWS;
+      await api.accounts.register(`account${label}@example.com`);
       await api.accounts.login('ada@example.com');
       for (const { headers, accountId } of owners) {
-        created(await api.post('/auth/api-keys/', { name: `Key ${n}`, scope: 'read' }, headers));
+        created(await api.post('/auth/api-keys/', { name: `Key ${label}`, scope: 'read' }, headers));
         const row = { accountId, createdAt: new Date() };
-        const credentialId = `${accountId}-${n}`;
-        const device = { credentialId, publicKey: '', counter: 0, transports: '[]', name: `Device ${n}` };
+        const credentialId = `${accountId}-${label}`;
+        const device = { credentialId, publicKey: '', counter: 0, transports: '[]', name: `Device ${label}` };
         await repository(Passkey).save({ ...row, ...device });
         await repository(SocialIdentity).save({ ...row, provider: 'github', subject: credentialId });
       }
