@@ -55,11 +55,12 @@ const env = { ...process.env, ...(isAlone && { TEST_WITHOUT: 'build,PostgreSQL' 
 const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit', env });
 process.exit(status ?? 1);
 
-/** Whether tests start processes, or use PostgreSQL whatever their database is. */
+/** Whether tests need the build, for processes or pages, or PostgreSQL whatever their database is. */
 function needsMore(test: string): boolean {
-  return /support\/(service|command|kill-at-commit|redis|pgbouncer)|'PostgreSQL'|dist\//.test(
-    readFileSync(test, 'utf8'),
-  );
+  const text = readFileSync(test, 'utf8');
+  const startsProcesses =
+    /support\/(service|command|copy-of-project|print-schema|kill-at-commit|redis|pgbouncer)/;
+  return startsProcesses.test(text) || /'PostgreSQL'|dist\/|public\/|guides/.test(text);
 }
 
 /** Files that differ from the last commit, also new ones. */

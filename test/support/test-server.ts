@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** An external server that the service calls. */
@@ -12,10 +12,11 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** A server of HTTP on this machine. */
+/** An HTTP server on this machine. */
 export abstract class HttpServer implements TestServer {
-  private server = createServer();
+  private server!: Server;
 
+  /** It may be started again after a stop. */
   async start(port = 0): Promise<this> {
     this.server = createServer();
     await once(this.server.listen(port, '127.0.0.1'), 'listening');
@@ -36,6 +37,6 @@ export abstract class HttpServer implements TestServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Handles the requests. The port is known when this is called; nobody else knows it before `start` returns. */
+  /** Handles the requests. The server listens when this is called, so that its port is known. */
   protected abstract listener(): RequestListener | Promise<RequestListener>;
 }
