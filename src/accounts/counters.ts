@@ -67,11 +67,11 @@ export class Counters {
    * @returns 0, or the seconds to wait
    */
   async take(id: string, limit: Limit): Promise<number> {
+    // Beyond the limit, no call waits for the lock of the row, which a transaction may hold.
+    const seconds = await this.secondsOf(id, limit);
+    if (seconds > 0) return seconds;
     const taken = await this.upsert([{ id, ...limit }], limit.max);
-    if (taken.length > 0) return 0;
-    const count = await this.counts.findOneBy({ id });
-    const end = count !== null && count.count < limit.max ? count.nextAt : count?.expiresAt;
-    return this.secondsUntil(end ?? this.clock.now());
+    return taken.length > 0 ? 0 : Math.max(1, await this.secondsOf(id, limit));
   }
 
   /** Takes one back. @param period the end of the period that it was counted in, if it may be another one now */
@@ -87,6 +87,13 @@ export class Counters {
   /** For `Retry-After`. */
   secondsUntil(end: Date): number {
     return Math.max(1, Math.ceil((end.getTime() - this.clock.now().getTime()) / 1000));
+  }
+
+  /** How long a limit is reached, in seconds: 0 if it is not. */
+  private async secondsOf(id: string, limit: Limit): Promise<number> {
+    const count = await this.counts.findOneBy({ id, expiresAt: MoreThan(this.clock.now()) });
+    const end = count !== null && count.count < limit.max ? count.nextAt : count?.expiresAt;
+    return end != null && end > this.clock.now() ? this.secondsUntil(end) : 0;
   }
 
   /** @param max also the interval must have passed then */
