@@ -3,7 +3,7 @@ import { bearer, PASSWORD } from './support/accounts.js';
 import { startApi } from './support/api.js';
 import { MAILS } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
-import { ENDS, newOwner, newRoot, type Owner } from './support/ends-of-logins.js';
+import { ENDS, newOwner, type Owner } from './support/ends-of-logins.js';
 import { ANY_STORE } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -13,7 +13,7 @@ onEach('a login', { settings: { REFRESH_REUSE: 'revoke' }, servers: MAILS }, ({ 
   let root: Record<string, string>;
   let owner: Owner;
   beforeAll(async () => {
-    root = await newRoot(api);
+    root = await api.accounts.logInNewSuperuser();
   });
   beforeEach(async () => {
     owner = await newOwner(api, mails, root);

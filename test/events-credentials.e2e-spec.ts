@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/platform/access/index.js';
 import { bearer } from './support/accounts.js';
 import { startApi } from './support/api.js';
-import { ENDS, newOwner, newRoot } from './support/ends-of-logins.js';
+import { ENDS, newOwner } from './support/ends-of-logins.js';
 import { EventClient } from './support/events-client.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { MAILS } from './support/mail-server.js';
@@ -26,7 +26,7 @@ onEach('open connections whose credential ends', OPTIONS, ({ api, mails }) => {
   let root: Record<string, string>;
   beforeAll(async () => {
     url = await api.listen();
-    root = await newRoot(api);
+    root = await api.accounts.logInNewSuperuser();
     for (const name of ['ada', 'bob', 'carl', 'dora', 'eve'])
       await api.accounts.register(`${name}@example.com`);
     await api.accounts.admin().setStaff('dora@example.com', true);

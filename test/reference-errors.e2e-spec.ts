@@ -114,9 +114,7 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
     api = await startApi(store);
     closed = await startApi(store, { WRITE_ACCESS: 'staff' });
     user = await api.accounts.logInNewStaff('user@example.com');
-    await api.accounts.register('staff@example.com');
-    await api.accounts.makeSuperuser('staff@example.com');
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    staff = await api.accounts.logInNewSuperuser('staff@example.com');
     const { prepare } = await furtherRoutes();
     for (const caller of [user, staff]) await prepare(api, caller);
     await closed.accounts.register('user@example.com');

@@ -87,9 +87,7 @@ onEach('every operation', { settings: { WRITE_ACCESS: 'staff' } }, ({ api, store
   let keys: Record<string, string>[];
   beforeAll(async () => {
     user = await api.accounts.logInNew('user@example.com');
-    await api.accounts.register('staff@example.com');
-    await api.accounts.makeSuperuser('staff@example.com');
-    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    staff = await api.accounts.logInNewSuperuser('staff@example.com');
     session = (await api.accounts.session('staff@example.com')).headers;
     const { prepare } = await furtherRoutes();
     await prepare(api, staff);

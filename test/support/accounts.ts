@@ -59,6 +59,13 @@ export class TestAccounts {
     return bearer((await this.login(email)).access);
   }
 
+  /** Registers a superuser. @returns the headers of its login */
+  async logInNewSuperuser(email = 'root@example.com'): Promise<Record<string, string>> {
+    await this.register(email);
+    await this.makeSuperuser(email);
+    return bearer((await this.login(email)).access);
+  }
+
   /** Logs in as a browser does. */
   async session(email: string, password = PASSWORD): Promise<Session> {
     const reply = await this.api.post('/auth/session/', { email, password });

@@ -16,12 +16,6 @@ export interface Owner {
   readonly other: () => Promise<Record<string, string>>;
 }
 
-export async function newRoot(api: TestApi): Promise<Record<string, string>> {
-  await api.accounts.register('root@example.com');
-  await api.accounts.makeSuperuser('root@example.com');
-  return bearer((await api.accounts.login('root@example.com')).access);
-}
-
 let count = 0;
 
 export async function newOwner(api: TestApi, mails: MailServer, root: Owner['root']): Promise<Owner> {
