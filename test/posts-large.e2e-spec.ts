@@ -38,7 +38,8 @@ onEach('large texts of posts', {}, ({ api }) => {
     it('return correct results for deep pages, short texts, and sorting without an index', async () => {
       const titles = Array.from({ length: 1200 }, (_, n) => `${n % 7} of ${n}`);
       await postsOf(api).createBy(1, titles);
-      await api.rows.execute(`UPDATE posts SET status = 'published' WHERE id % 3 = 0`);
+      // The views of the posts above may be stored at any time.
+      await api.rows.execute(`UPDATE posts SET status = 'published' WHERE id % 3 = 0 AND id > 6`);
       const all: Post[] = [];
       for (let page = 1; page <= 13; page++) {
         all.push(...(await api.get(`/v1/posts?limit=100&page=${page}`)).body.data);

@@ -23,6 +23,24 @@ const NETWORK: Limit = { max: 100, period: 60 * MINUTE };
 
 const ofNetwork = (client: string): string => counterId('mails by', siteOf(client));
 
+/** What a mail is counted for, in the order in which it is. @param client as in {@link AccountMails.take} */
+function limitsOf(
+  group: string,
+  email: string,
+  client?: string,
+): readonly (readonly [id: string, limit: Limit])[] {
+  const recipient = ['mails to', group, emailKey(email)] as const;
+  const ofClient =
+    client === undefined
+      ? []
+      : ([
+          [ofNetwork(client), NETWORK],
+          [counterId(...recipient, siteOf(client)), SHARE],
+        ] as const);
+  // Last: beyond its limits, a network must not take away the mails of others.
+  return [...ofClient, [counterId(...recipient), RECIPIENT]];
+}
+
 /** Whom a mail is about: an account, or an address that may have none. */
 type Owner = Pick<Account, 'id'> | Pick<Account, 'email'>;
 
@@ -67,19 +85,8 @@ export class AccountMails {
    * @returns 0, or the seconds to wait
    */
   async take(group: string, email: string, client?: string): Promise<number> {
-    const recipient = ['mails to', group, emailKey(email)] as const;
-    const limits: readonly (readonly [id: string, limit: Limit])[] = [
-      ...(client === undefined
-        ? []
-        : ([
-            [ofNetwork(client), NETWORK],
-            [counterId(...recipient, siteOf(client)), SHARE],
-          ] as const)),
-      // Last: beyond its limits, a network must not take away the mails of others.
-      [counterId(...recipient), RECIPIENT],
-    ];
     const taken: string[] = [];
-    for (const [id, limit] of limits) {
+    for (const [id, limit] of limitsOf(group, email, client)) {
       const seconds = await this.counters.take(id, limit);
       if (seconds === 0) {
         taken.push(id);
@@ -89,6 +96,11 @@ export class AccountMails {
       return seconds;
     }
     return 0;
+  }
+
+  /** Whether {@link take} would allow no mail now. Counts nothing. */
+  async isLimited(group: string, email: string, client?: string): Promise<boolean> {
+    return (await this.counters.secondsToWait(limitsOf(group, email, client))) > 0;
   }
 
   /** Records a mail. Without a mail server, nothing is sent. @param data JSON, without secrets */

@@ -67,11 +67,20 @@ export class Counters {
    * @returns 0, or the seconds to wait
    */
   async take(id: string, limit: Limit): Promise<number> {
-    // Beyond the limit, no call waits for the lock of the row, which a transaction may hold.
-    const seconds = await this.secondsOf(id, limit);
-    if (seconds > 0) return seconds;
     const taken = await this.upsert([{ id, ...limit }], limit.max);
-    return taken.length > 0 ? 0 : Math.max(1, await this.secondsOf(id, limit));
+    return taken.length > 0 ? 0 : Math.max(1, await this.secondsToWait([[id, limit]]));
+  }
+
+  /** How long one of the limits is reached, in seconds: 0 if none is. Counts nothing and waits for no lock. */
+  async secondsToWait(limits: readonly (readonly [id: string, limit: Limit])[]): Promise<number> {
+    const now = this.clock.now();
+    const counts = await this.counts.findBy({ id: In(limits.map(([id]) => id)), expiresAt: MoreThan(now) });
+    const ends = limits.map(([id, { max }]) => {
+      const count = counts.find((each) => each.id === id);
+      const end = count !== undefined && count.count < max ? count.nextAt : count?.expiresAt;
+      return end != null && end > now ? this.secondsUntil(end) : 0;
+    });
+    return Math.max(...ends);
   }
 
   /** Takes one back. @param period the end of the period that it was counted in, if it may be another one now */
@@ -87,13 +96,6 @@ export class Counters {
   /** For `Retry-After`. */
   secondsUntil(end: Date): number {
     return Math.max(1, Math.ceil((end.getTime() - this.clock.now().getTime()) / 1000));
-  }
-
-  /** How long a limit is reached, in seconds: 0 if it is not. */
-  private async secondsOf(id: string, limit: Limit): Promise<number> {
-    const count = await this.counts.findOneBy({ id, expiresAt: MoreThan(this.clock.now()) });
-    const end = count !== null && count.count < limit.max ? count.nextAt : count?.expiresAt;
-    return end != null && end > this.clock.now() ? this.secondsUntil(end) : 0;
   }
 
   /** @param max also the interval must have passed then */

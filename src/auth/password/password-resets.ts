@@ -47,6 +47,8 @@ export class PasswordResets {
   async request(email: string, { address }: ClientInfo): Promise<void> {
     this.mails.requireOpen();
     this.security.record('reset_requested', { email: emailKey(email) });
+    // Before the transaction, which would take a connection from others for each refused call.
+    if (await this.mails.isLimited('resets', email, address)) return;
     // In one transaction: a mail that is not recorded does not count.
     await this.transactions.run(async () => {
       if ((await this.mails.take('resets', email, address)) === 0)
