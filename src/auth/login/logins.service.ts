@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, MoreThan, Not, Repository } from 'typeorm';
+import { LessThan, Not, Raw, Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { Config } from '../../platform/config/config.js';
@@ -19,8 +19,11 @@ const LIST_LIMIT = 1000;
 
 const DAY = 24 * 3600 * 1000;
 
+/** Logins that have neither expired nor reached their maximum age: the one condition, wherever a login counts. */
+const VALID = 'expires_at > :now AND created_at > :oldest';
+
 /**
- * Ends a statement about logins that count, wherever they do: neither expired nor too old, and of active accounts.
+ * Ends a statement about valid logins of active accounts.
  *
  * @param columns of the logins, under names that accounts do not have
  * @param condition chooses logins
@@ -28,7 +31,7 @@ const DAY = 24 * 3600 * 1000;
 const ofValid = (columns: string, condition: string): string =>
   `FROM accounts JOIN (
      SELECT account_id, ${columns} FROM logins
-     WHERE ${condition} AND expires_at > :now AND created_at > :oldest
+     WHERE ${condition} AND ${VALID}
    ) AS login ON login.account_id = accounts.id WHERE is_active`;
 
 /** A new login: by cookie it has a secret, by token a refresh token. */
@@ -201,17 +204,15 @@ export class LoginsService {
     await this.logins.update(isEarlier, { ...use, address, agent });
   }
 
-  /** The condition of a login that has neither expired nor reached its maximum age. */
+  /** {@link VALID} as a condition of TypeORM. */
   valid() {
-    return { expiresAt: MoreThan(this.clock.now()), createdAt: MoreThan(this.oldest()) };
+    return { expiresAt: Raw(() => VALID, this.limits()) };
   }
 
-  /** The parameters of {@link ofValid}. */
+  /** The parameters of {@link VALID}. */
   private limits() {
-    return { now: this.clock.now().toISOString(), oldest: this.oldest().toISOString() };
-  }
-
-  private oldest(): Date {
-    return new Date(this.clock.now().getTime() - this.config.loginMaxDays * DAY);
+    const now = this.clock.now();
+    const oldest = new Date(now.getTime() - this.config.loginMaxDays * DAY);
+    return { now: now.toISOString(), oldest: oldest.toISOString() };
   }
 }
