@@ -2,10 +2,11 @@ import { beforeAll, expect, it } from '@jest/globals';
 import { emailKey } from '../src/accounts/email-address.js';
 import { counterId, Counters } from '../src/accounts/counters.js';
 import { PASSWORD } from './support/accounts.js';
-import { type Reply } from './support/api.js';
+import { created, type Reply } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
-import { MAILS } from './support/mail-server.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
+import { operations, reference } from './support/reference.js';
 import { FactorOwner } from './support/second-factor.js';
 import { GitHub } from './support/social/github.js';
 
@@ -19,7 +20,12 @@ interface Counts {
   readonly codes: number;
 }
 const BEFORE: Counts = { pair: 3, network: 7, codes: 2 };
-const BLOCKED: Counts = { pair: 20, network: 20, codes: 0 };
+/** Beyond each limit, and below the other two. */
+const BLOCKED: readonly (readonly [limit: string, Counts])[] = [
+  ['the account from the address', { pair: 20, network: 20, codes: 2 }],
+  ['the address', { pair: 3, network: 300, codes: 2 }],
+];
+const CODES_USED_UP: Counts = { pair: 3, network: 20, codes: 10 };
 
 const PUBLIC_URL = 'https://api.example.com';
 const UNKNOWN_PASSKEY = new Authenticator(PUBLIC_URL).get({ challenge: 'wrong', rpId: 'api.example.com' });
@@ -33,7 +39,13 @@ const CLEARS_CODES = { codes: 0 };
 /** A call with a body, the status, and what is other than before in the counts of the caller. */
 type Row = readonly [call: string, body: object, status: number, changed: Partial<Counts>];
 
-const NEW = { new_email: 'new@example.com', new_password: 'another password', name: 'A key', scope: 'read' };
+const NEW = {
+  new_email: 'new@example.com',
+  new_password: 'another password',
+  name: 'A key',
+  scope: 'read',
+  is_staff: true,
+};
 
 /** Calls that check a password, the member that has it, and their status with the right one. */
 const PASSWORD_CALLS: readonly (readonly [call: string, member: string, status: number])[] = [
@@ -42,10 +54,12 @@ const PASSWORD_CALLS: readonly (readonly [call: string, member: string, status: 
   ['POST /auth/mfa/totp/', 'password', 200],
   ['POST /auth/passkeys/options/', 'password', 200],
   ['POST /auth/api-keys/', 'password', 201],
-  ['POST /auth/social/github/link/', 'password', 200],
-  ['DELETE /auth/identities/1/', 'password', 404],
-  ['DELETE /auth/passkeys/1/', 'password', 404],
+  ['POST /auth/social/{provider}/link/', 'password', 200],
+  ['DELETE /auth/identities/{id}/', 'password', 404],
+  ['DELETE /auth/passkeys/{id}/', 'password', 404],
   ['DELETE /auth/me/', 'password', 204],
+  ['PATCH /auth/accounts/{id}/', 'password', 200],
+  ['POST /auth/accounts/{id}/reset-mfa/', 'password', 204],
 ];
 const withPassword = (password: string, status?: number): Row[] =>
   PASSWORD_CALLS.map(([call, member, right]) => [
@@ -56,7 +70,14 @@ const withPassword = (password: string, status?: number): Row[] =>
   ]);
 
 /** In a body, they are replaced by what the caller has. */
-const [EMAIL, STEP_TOKEN, APP_CODE, RECOVERY_CODE] = ['EMAIL', 'STEP_TOKEN', 'APP_CODE', 'RECOVERY_CODE'];
+const [EMAIL, MAIL_TOKEN, STEP_TOKEN, APP_CODE, RECOVERY_CODE, PASSKEY] = [
+  'EMAIL',
+  'MAIL_TOKEN',
+  'STEP_TOKEN',
+  'APP_CODE',
+  'RECOVERY_CODE',
+  'PASSKEY',
+];
 
 const WITHOUT_FACTOR: readonly Row[] = [
   ...['POST /auth/login/', 'POST /auth/session/'].flatMap((call): Row[] => [
@@ -68,11 +89,24 @@ const WITHOUT_FACTOR: readonly Row[] = [
   ...withPassword(PASSWORD),
   ['POST /auth/passkeys/login/', { response: UNKNOWN_PASSKEY }, 401, { network: 8 }],
   ['POST /auth/session/', { passkey: UNKNOWN_PASSKEY }, 401, { network: 8 }],
+  ['POST /auth/passkeys/login/', { response: PASSKEY }, 200, NOTHING],
+  ['POST /auth/session/', { passkey: PASSKEY }, 200, NOTHING],
+  ['POST /auth/passkeys/', { response: UNKNOWN_PASSKEY }, 400, NOTHING],
   ['POST /auth/mfa/totp/confirm/', { code: '000000' }, 400, NOTHING],
+  ['POST /auth/social/exchange/', { code: 'wrong', code_verifier: 'wrong' }, 400, NOTHING],
+  ['POST /auth/session/', { social_code: 'wrong', code_verifier: 'wrong' }, 400, NOTHING],
+  ['POST /auth/email/change/confirm/', { token: 'wrong' }, 400, NOTHING],
+  ['POST /auth/verify/', { token: 'wrong' }, 401, NOTHING],
+  ['POST /auth/logout/', { refresh: 'wrong' }, 401, NOTHING],
+  ['POST /auth/register/', { email: EMAIL, name: 'Ada', password: 'wrong password' }, 409, NOTHING],
   ['POST /auth/refresh/', { refresh: 'wrong' }, 401, NOTHING],
   ['POST /auth/password/reset/', { email: EMAIL }, 202, NOTHING],
   ['POST /auth/password/reset/confirm/', { token: 'wrong', new_password: PASSWORD }, 400, NOTHING],
+  ['POST /auth/email/resend/', { email: EMAIL, password: 'wrong' }, 401, FAILURE],
+  ['POST /auth/email/resend/', { email: EMAIL, password: PASSWORD }, 409, CLEARS_PAIR],
   ['POST /auth/email/verify/', { token: 'wrong', password: 'wrong' }, 400, NOTHING],
+  ['POST /auth/email/verify/', { token: MAIL_TOKEN, password: 'wrong' }, 400, FAILURE],
+  ['POST /auth/email/verify/', { token: MAIL_TOKEN, password: PASSWORD }, 200, CLEARS_PAIR],
 ];
 
 /** The rows of a call that checks a code, by the code. */
@@ -103,6 +137,10 @@ const WITH_FACTOR: readonly Row[] = [
   ),
   ['POST /auth/change-password/', { ...NEW, old_password: 'wrong' }, 400, FAILURE],
   ['POST /auth/change-password/', { ...NEW, old_password: PASSWORD }, 200, NOTHING],
+  ['POST /auth/mfa/recovery-codes/', { password: 'wrong', code: APP_CODE }, 400, FAILURE],
+  ['DELETE /auth/mfa/totp/', { password: 'wrong', code: APP_CODE }, 400, FAILURE],
+  ['POST /auth/passkeys/login/', { response: PASSKEY }, 200, NOTHING],
+  ['POST /auth/session/', { passkey: PASSKEY }, 200, NOTHING],
   ['POST /auth/mfa/recovery-codes/', { code: '000000' }, 400, WRONG_APP_CODE],
   ['POST /auth/mfa/recovery-codes/', { code: RECOVERY_CODE }, 400, FAILURE],
   ['POST /auth/mfa/recovery-codes/', { code: APP_CODE }, 200, CLEARS_CODES],
@@ -110,11 +148,15 @@ const WITH_FACTOR: readonly Row[] = [
 ];
 
 const servers = { ...MAILS, github: () => new GitHub() };
-onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ api }) => {
+onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ api, mails }) => {
   /** Of accounts before and after that of the caller. */
   let others: [Ids, Ids];
+  /** The id of the first of them. */
+  let subject: number;
   beforeAll(async () => {
-    others = [await idsOf(await FactorOwner.register(api)), await idsOf(await FactorOwner.register(api))];
+    const [first, second] = [await FactorOwner.register(api), await FactorOwner.register(api)];
+    others = [await idsOf(first), await idsOf(second)];
+    ({ id: subject } = await api.accounts.admin().find(first.email));
   });
 
   const counters = () => api.app.get(Counters, { strict: false });
@@ -131,8 +173,14 @@ onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ 
 
   async function set(ids: Ids, counts: Counts): Promise<void> {
     for (const name of ['pair', 'network', 'codes'] as const) {
-      await counters().reset(ids[name]);
-      for (let n = 0; n < counts[name]; n++) await counters().add([{ id: ids[name], period: HOUR }]);
+      const id = ids[name];
+      await counters().reset(id);
+      if (counts[name] === 0) continue;
+      await counters().add([{ id, period: HOUR }]);
+      await api.rows.execute('UPDATE counters SET count = :count WHERE id = :id', {
+        id,
+        count: counts[name],
+      });
     }
   }
 
@@ -142,29 +190,50 @@ onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ 
     return { pair: of(pair), network: of(network), codes: of(codes) };
   }
 
+  /** Requests another confirmation of the address. */
+  async function mailTokenOf({ email, headers }: FactorOwner): Promise<string> {
+    await api.rows.execute('UPDATE accounts SET is_email_verified = FALSE WHERE email = :email', { email });
+    await api.mailsSent('verify-email');
+    for (const _ of mails.to(email)) await mails.next(email);
+    api.advanceClock(60_000);
+    await api.post('/auth/email/resend/', {}, headers);
+    return tokenIn(await mails.nextWith(email, 'Confirm your e-mail address'));
+  }
+
+  /** Adds a passkey. @returns the response of its authenticator to the options of a login */
+  async function passkeyOf({ headers }: FactorOwner) {
+    const device = new Authenticator(PUBLIC_URL);
+    const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
+    created(await api.post('/auth/passkeys/', { response: device.create(options) }, headers));
+    return device.get((await api.post('/auth/passkeys/login/options/', {})).body);
+  }
+
   /** @returns the counts of the caller and of the others afterwards */
   async function after(
     [call, body]: Row,
     { hasFactor = false, isActive = true, before = BEFORE } = {},
   ): Promise<{ reply: Reply; counts: Counts[] }> {
+    // Also those of the mails, whose limit all tests together would reach.
+    await api.rows.execute('DELETE FROM counters');
     const owner = await FactorOwner.register(api);
     const { secret, recovery } = hasFactor ? await owner.turnOn() : { secret: '', recovery: [] };
-    const given: Record<string, string | undefined> = {
-      [EMAIL]: owner.email,
-      [RECOVERY_CODE]: recovery[0],
-    };
+    const given: Record<string, unknown> = { [EMAIL]: owner.email, [RECOVERY_CODE]: recovery[0] };
     if (hasFactor)
       Object.assign(given, { [STEP_TOKEN]: await owner.begin(), [APP_CODE]: owner.codeOf(secret) });
+    const isUsed = (value: string) => Object.values(body).includes(value);
+    if (isUsed(MAIL_TOKEN)) given[MAIL_TOKEN] = await mailTokenOf(owner);
+    if (isUsed(PASSKEY)) given[PASSKEY] = await passkeyOf(owner);
     const payload = JSON.parse(JSON.stringify(body), (_, value) => given[value as string] ?? value) as object;
+    if (call.includes('/auth/accounts/')) await api.accounts.makeSuperuser(owner.email);
 
     if (!isActive) await api.accounts.admin().setActive(owner.email, false);
     const ids = [others[0], await idsOf(owner), others[1]];
     for (const each of ids) await set(each, before);
-    const [method, url] = call.split(' ') as [string, string];
-    const reply =
-      method === 'POST'
-        ? await api.post(url, payload, owner.headers)
-        : await api.delete(url, owner.headers, payload);
+    const [method, path] = call.split(' ') as ['POST' | 'PATCH' | 'DELETE', string];
+    const url = path.replace('{provider}', 'github').replace('{id}', String(subject));
+    // A call with the address is made by somebody who is not logged in, and so is the confirmation of a mail.
+    const headers = isUsed(EMAIL) || isUsed(MAIL_TOKEN) ? {} : owner.headers;
+    const reply = await api.send({ method, url, headers, payload });
     const counts = [];
     for (const each of ids) counts.push(await countsOf(each));
     return { reply, counts };
@@ -198,13 +267,56 @@ onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ 
     expect(counts).toEqual(expected(row[3]));
   });
 
-  it.each(WITHOUT_FACTOR.filter(([, , , changed]) => 'pair' in changed))(
-    'at the limit, %s with %j is 429, and changes nothing',
-    async (...row) => {
-      const { reply, counts } = await after(row, { before: BLOCKED });
+  it.each(
+    BLOCKED.flatMap(([limit, before]) =>
+      WITHOUT_FACTOR.filter(([, , , changed]) => 'network' in changed || 'pair' in changed)
+        // A passkey names no account.
+        .filter(([, , , changed]) => 'pair' in changed || before.network === 300)
+        .map(([call, body]) => [call, body, limit, before] as const),
+    ),
+  )('%s with %j is 429 at the limit of %s, and changes nothing', async (call, body, _, before) => {
+    const { reply, counts } = await after([call, body, 429, NOTHING], { before });
 
+    expect(reply).toBeError('RATE_LIMITED');
+    expect(counts).toEqual(expected(NOTHING, before));
+  });
+
+  it.each(
+    WITH_FACTOR.filter(([, body]) => 'code' in body && !('password' in body && body.password === 'wrong')),
+  )('after ten wrong codes of the app, %s with %j is 429 unless it is another code', async (...row) => {
+    const [, body, status, changed] = row;
+    const { reply, counts } = await after(row, { hasFactor: true, before: CODES_USED_UP });
+
+    if ([APP_CODE, '000000'].includes((body as { code: string }).code)) {
       expect(reply).toBeError('RATE_LIMITED');
-      expect(counts).toEqual(expected(NOTHING, BLOCKED));
-    },
-  );
+      expect(counts).toEqual(expected(NOTHING, CODES_USED_UP));
+    } else {
+      expect(reply).toHaveStatus(status);
+      const network = 'network' in changed ? { network: CODES_USED_UP.network + 1 } : {};
+      expect(counts).toEqual(expected({ ...changed, ...network }, CODES_USED_UP));
+    }
+  });
+
+  it('each call that takes a password, a code, a token or a passkey is in one of the tables', () => {
+    const SECRETS = ['password', 'old_password', 'code', 'token', 'refresh', 'response', 'passkey'];
+    const calls = operations.flatMap(({ method, path, operation }) =>
+      bodyMembers(operation).some((name) => SECRETS.includes(name)) ? [`${method} ${path}`] : [],
+    );
+    const tried = [...WITHOUT_FACTOR, ...WITH_FACTOR].map(([call]) => call);
+
+    expect(calls).not.toEqual([]);
+    expect(tried).toEqual(expect.arrayContaining(calls));
+  });
 });
+
+/** The names of the members of a request body. */
+function bodyMembers(operation: any): string[] {
+  const schema = operation.requestBody?.content['application/json'].schema;
+  return schema === undefined ? [] : membersOf(schema);
+}
+
+const membersOf = ({ $ref, properties = {}, oneOf = [], anyOf = [], allOf = [] }: any): string[] => [
+  ...($ref === undefined ? [] : membersOf(reference.components.schemas[$ref.split('/').at(-1)])),
+  ...Object.keys(properties),
+  ...[...oneOf, ...anyOf, ...allOf].flatMap(membersOf),
+];
