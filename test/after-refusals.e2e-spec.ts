@@ -1,24 +1,37 @@
 import { expect, it } from '@jest/globals';
+import { counterId } from '../src/accounts/counters.js';
 import { bearer, PASSWORD } from './support/accounts.js';
-import { afterRefusal } from './support/after-refusal.js';
-import { created } from './support/api.js';
+import { afterRefusal, REFUSALS } from './support/after-refusal.js';
+import { created, type Reply } from './support/api.js';
+import { Authenticator } from './support/authenticator.js';
 import { FixtureModule } from './support/fixture.module.js';
-import { MAILS } from './support/mail-server.js';
+import { MAILS, tokenIn } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { FactorOwner } from './support/second-factor.js';
+import { GitHub } from './support/social/github.js';
+import { Visitor } from './support/social/visitor.js';
 
 const MINUTE = 60_000;
 
-const OPTIONS = { modules: [QuickPasswordsModule, FixtureModule], servers: MAILS };
-onEach('after calls that were refused', OPTIONS, ({ api, mails }) => {
+const PUBLIC_URL = 'https://api.example.com';
+const OPTIONS = {
+  settings: { PUBLIC_URL, SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/' },
+  modules: [QuickPasswordsModule, FixtureModule],
+  servers: { ...MAILS, github: () => new GitHub() },
+};
+onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
   const logIn = (email: string) => api.post('/auth/login/', { email, password: PASSWORD });
 
-  it('an idempotency key is free', async () => {
-    const create = () => api.post('/v1/stubs', {}, { 'idempotency-key': 'again' });
-    expect(await afterRefusal(api, 'events', create)).toHaveStatus(201);
-    expect((await create()).headers['idempotent-replayed']).toBe('true');
-  });
+  it.each(['/v1/stubs', '/v1/posts', '/v1/users', '/v1/orders'])(
+    'an idempotency key is free: %s',
+    async (path) => {
+      const body = { title: 'A', content: 'B', name: 'Ada', email: 'ada@example.com' };
+      const create = () => api.post(path, body, { 'idempotency-key': 'again' });
+      expect(await afterRefusal(api, 'events', create)).toHaveStatus(201);
+      expect((await create()).headers['idempotent-replayed']).toBe('true');
+    },
+  );
 
   it.each(['mails', 'audit_entries'])(
     'an address can be registered, with one mail: without %s',
@@ -42,17 +55,142 @@ onEach('after calls that were refused', OPTIONS, ({ api, mails }) => {
     await mails.nextWith(email, 'Reset your password');
   });
 
-  it('the right password logs in', async () => {
-    await api.accounts.register('right@example.com');
-    expect(await afterRefusal(api, 'logins', () => logIn('right@example.com'))).toHaveStatus(200);
-  });
+  /** The failed logins from the address of the tests. */
+  async function failedLogins(): Promise<number> {
+    const id = counterId('failures from', '127.0.0.1');
+    const sql = 'SELECT count FROM counters WHERE id = :id';
+    return (await api.rows.one<{ count: number }>(sql, { id }))?.count ?? 0;
+  }
 
-  it('the right code completes a login', async () => {
-    const owner = await FactorOwner.register(api);
-    const { secret } = await owner.turnOn();
-    const token = await owner.begin();
-    const complete = () => owner.complete(token, owner.codeOf(secret));
-    expect(await afterRefusal(api, 'totp_factors', complete)).toHaveStatus(200);
+  /** What a caller has, the table that is away, and the call that uses it. */
+  const USES: readonly (readonly [
+    what: string,
+    table: string,
+    prepare: (owner: FactorOwner) => Promise<() => Promise<Reply>>,
+  ])[] = [
+    [
+      'the right password',
+      'logins',
+      async ({ email }) =>
+        () =>
+          logIn(email),
+    ],
+    [
+      'the right code',
+      'totp_factors',
+      async (owner) => {
+        const { secret } = await owner.turnOn();
+        const token = await owner.begin();
+        return () => owner.complete(token, owner.codeOf(secret));
+      },
+    ],
+    ...['one_time_secrets', 'logins'].map(
+      (table) =>
+        [
+          'a recovery code',
+          table,
+          async (owner: FactorOwner) => {
+            const { recovery } = await owner.turnOn();
+            const token = await owner.begin();
+            return () => owner.complete(token, recovery[3]!);
+          },
+        ] as const,
+    ),
+    [
+      'a refresh token',
+      'logins',
+      async ({ email }) => {
+        const { refresh } = await api.accounts.login(email);
+        return () => api.post('/auth/refresh/', { refresh });
+      },
+    ],
+    ...['one_time_secrets', 'passkeys', 'logins'].map(
+      (table) =>
+        [
+          'a passkey',
+          table,
+          async ({ headers }: FactorOwner) => {
+            const device = new Authenticator(PUBLIC_URL);
+            const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
+            created(await api.post('/auth/passkeys/', { response: device.create(options) }, headers));
+            // A challenge is used up by any response.
+            const responses: object[] = [];
+            for (let n = 0; n <= REFUSALS; n++)
+              responses.push(device.get((await api.post('/auth/passkeys/login/options/', {})).body));
+            return () => api.post('/auth/passkeys/login/', { response: responses.shift() });
+          },
+        ] as const,
+    ),
+    ...['audit_entries', 'logins'].map(
+      (table) =>
+        [
+          'the token of a reset',
+          table,
+          async ({ email }: FactorOwner) => {
+            await api.post('/auth/password/reset/', { email });
+            const token = tokenIn(await mails.nextWith(email, 'Reset your password'));
+            return () =>
+              api.post('/auth/password/reset/confirm/', { token, new_password: 'another password' });
+          },
+        ] as const,
+    ),
+    [
+      'the token of a verification',
+      'audit_entries',
+      async () => {
+        await api.accounts.register('to-verify@example.com');
+        const token = tokenIn(await mails.next('to-verify@example.com'));
+        return () => api.post('/auth/email/verify/', { token });
+      },
+    ],
+    [
+      'the token of a change of address',
+      'audit_entries',
+      async ({ headers }) => {
+        const change = { new_email: 'changed@example.com', password: PASSWORD };
+        await api.post('/auth/email/change/', change, headers);
+        const token = tokenIn(await mails.nextWith(change.new_email, 'Confirm your new e-mail address'));
+        return () => api.post('/auth/email/change/confirm/', { token });
+      },
+    ],
+    [
+      'the code that turns the second factor on',
+      'audit_entries',
+      async (owner) => {
+        const secret = await owner.setUp();
+        return () => owner.confirm(owner.codeOf(secret));
+      },
+    ],
+    [
+      'the code for new recovery codes',
+      'audit_entries',
+      async (owner) => {
+        const { secret } = await owner.turnOn();
+        return () => api.post('/auth/mfa/recovery-codes/', { code: owner.codeOf(secret) }, owner.headers);
+      },
+    ],
+    [
+      'the code of a social login',
+      'logins',
+      async () => {
+        github.person = {
+          id: 1,
+          login: 'ada',
+          name: 'Ada',
+          emails: [{ email: 'social@example.com', primary: true, verified: true }],
+        };
+        const { headers } = await new Visitor(api).logIn('github');
+        const code = new URL(headers['location']!).searchParams.get('code');
+        return () => api.post('/auth/social/exchange/', { code });
+      },
+    ],
+  ];
+
+  it.each(USES)('%s is good: without %s', async (_, table, prepare) => {
+    const use = await prepare(await FactorOwner.register(api));
+    const failures = await failedLogins();
+    expect(await afterRefusal(api, table, use)).toHaveStatus(200);
+    expect(await failedLogins()).toBe(failures);
   });
 
   it.each([

@@ -1,13 +1,18 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { AccountSearch } from '../src/accounts/account-search.js';
 import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { SocialIdentity } from '../src/auth/social/social-identity.entity.js';
+import { Order } from '../src/orders/order.entity.js';
+import { MailQueue } from '../src/platform/mail/index.js';
+import { OutboxMail } from '../src/platform/mail/outbox-mail.entity.js';
 import { created } from './support/api.js';
 import { onEach } from './support/on-each.js';
 import { isOrdered, shuffle } from './support/shuffle.js';
 
 const ROWS = 8;
+const TABLES = 'accounts audit_entries logins api_keys passkeys social_identities orders'.split(' ');
 
 onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
   let staff: Record<string, string>;
@@ -35,8 +40,16 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
         await repository(SocialIdentity).save({ ...row, provider: 'github', subject: credentialId });
       }
     }
-    for (const table of ['accounts', 'audit_entries', 'logins', 'api_keys', 'passkeys', 'social_identities'])
-      await shuffle(api, table);
+    // More than one batch of an export.
+    const { accountId } = owners[0]!;
+    const orders = Array.from({ length: 110 }, (_, n) => ({
+      accountId,
+      status: 'created' as const,
+      payload: `{"n":${n}}`,
+      createdAt: new Date(Date.UTC(2026, 0, 1) + ((n * 7) % 110)),
+    }));
+    await repository(Order).save(orders, { chunk: 50 });
+    for (const table of TABLES) await shuffle(api, table);
   });
 
   const repository = <Row extends object>(entity: new () => Row) =>
@@ -71,5 +84,35 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
       expect(exported[list]).toHaveLength(ROWS);
       expect([list, isOrdered(exported[list], 'ascending')]).toEqual([list, true]);
     }
+    const { data: logins } = (await api.get('/auth/sessions/', ada)).body;
+    expect(exported.logins).toEqual(logins.map(({ current: _current, ...login }: any) => login));
+    expect(exported.orders).toHaveLength(110);
+    expect(isOrdered(exported.orders, 'ascending')).toBe(true);
+    expect(exported.audit.length).toBeGreaterThan(ROWS);
+    expect(isOrdered(exported.audit, 'descending')).toBe(true);
+  });
+
+  it('of accounts for an operator begin with the oldest', async () => {
+    const search = api.app.get(AccountSearch, { strict: false });
+    const range = { limit: 100, offset: 0, direction: 'ASC' } as const;
+    for (const filter of [{}, { q: 'EXAMPLE' }]) {
+      const { accounts, total } = await search.find(filter, range);
+      expect(accounts).toHaveLength(total);
+      expect(isOrdered(accounts, 'ascending')).toBe(true);
+    }
+  });
+
+  it('of waiting mails begin with the one that is due first', async () => {
+    const due = [5, 2, 4, 1, 3].map((minutes) => new Date(Date.now() - minutes * 60_000));
+    const mail = { kind: 'notice', owner: 'nobody', data: '{}', attempts: 0 };
+    await repository(OutboxMail).save(
+      due.map((nextAttemptAt, n) => ({ ...mail, id: `mail ${n}`, nextAttemptAt, createdAt: new Date() })),
+    );
+    await shuffle(api, 'mails');
+    const claimed = [];
+    for (let n = 0; n < due.length; n++)
+      claimed.push(...(await api.app.get(MailQueue, { strict: false }).claim()));
+
+    expect(claimed.map(({ id }) => id)).toEqual([0, 2, 4, 1, 3].map((n) => `mail ${n}`));
   });
 });

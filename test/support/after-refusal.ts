@@ -1,7 +1,7 @@
 import type { Reply, TestApi } from './api.js';
 
 /** More than any limit of failures that count. */
-const REFUSALS = 25;
+export const REFUSALS = 25;
 
 /**
  * Makes a call while a table is away, which refuses it again and again, and then once more: what was refused must have left

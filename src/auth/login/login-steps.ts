@@ -58,6 +58,9 @@ interface FirstStep {
   readonly acceptsUnverified?: boolean;
 }
 
+/** Opens the login of an account, as tokens or as a session. */
+type Open<T> = (authenticated: Authenticated) => Promise<T>;
+
 /**
  * The steps of a login: a password or a provider first, then a code if the account has a second factor. The second step
  * is several statements that each commit on their own, so that a wrong code costs an attempt whatever fails later:
@@ -66,11 +69,10 @@ interface FirstStep {
  * | -------------------------------------------- | --------------------------------------------------------------------- |
  * | one attempt of the `mfa_token` is reserved   | 401: the token is unknown, used, expired, or has had five attempts    |
  * | the attempt counts as a failed login         | 429, and the attempt of the token is given back                       |
- * | code and token are used, in one transaction  | 401: the attempts stay counted; the account's fifth wrong code in an  |
- * |                                              | hour, of this or another token, sends a notice. 5xx: both attempts    |
+ * | code and token are used, and the login       | 401: the attempts stay counted; the account's fifth wrong code in an  |
+ * | begins, in one transaction                   | hour, of this or another token, sends a notice. 5xx: both attempts    |
  * |                                              | are given back                                                        |
  * | the count of failed logins is reset          |                                                                       |
- * | the login begins (`LoginsService.open`)      | 401: the account has changed since; code and token are used up        |
  */
 @Injectable()
 export class LoginSteps {
@@ -86,11 +88,13 @@ export class LoginSteps {
    * Takes the first step with an e-mail and a password, or the second with an `mfa_token` and a code.
    *
    * @param body of the request
+   * @param open runs after the last step, in the transaction that uses the code
    */
-  async take(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {
-    if (has(body, 'mfa_token')) return this.complete(await checkInput(SecondStepInput, body), client);
+  async take<T>(body: unknown, client: ClientInfo, open: Open<T>): Promise<T | SecondStepRequired> {
+    if (has(body, 'mfa_token')) return this.complete(await checkInput(SecondStepInput, body), client, open);
     const { email, password } = await checkInput(LoginInput, body);
-    return this.after(await this.passwords.authenticate(email, password, client));
+    const result = await this.after(await this.passwords.authenticate(email, password, client));
+    return result instanceof SecondStepRequired ? result : open(result);
   }
 
   /**
@@ -130,10 +134,11 @@ export class LoginSteps {
     if (this.config.requireVerifiedEmail && !isEmailVerified) throw emailNotVerified();
   }
 
-  private async complete(
+  private async complete<T>(
     { mfa_token: token, code, code_verifier }: SecondStepInput,
     client: ClientInfo,
-  ): Promise<Authenticated> {
+    open: Open<T>,
+  ): Promise<T> {
     // Before the attempt is counted: whoever has read the token from a redirect must not be able to void it.
     const codeChallenge = (await this.secrets.find(PURPOSE, token))?.codeChallenge ?? null;
     if (codeChallenge !== null && codeChallenge !== challengeOf(code_verifier ?? ''))
@@ -146,7 +151,7 @@ export class LoginSteps {
         if (current.passwordChangedAt.getTime() !== challenged.passwordChangedAt.getTime())
           throw tokenNotValid();
         if (!(await this.secrets.use(PURPOSE, token, codeChallenge))) throw tokenNotValid();
-        return new Authenticated(current);
+        return open(new Authenticated(current));
       },
     });
     return checked.catch(async (error: unknown) => {

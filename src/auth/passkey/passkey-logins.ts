@@ -31,12 +31,22 @@ export class PasskeyLogins {
     this.webauthn.requireDomain();
     await this.throttle.assertNotBlocked({ address });
     const counted = await this.throttle.count({ address });
+    const authenticated = await this.check(response).catch(async (error: unknown) => {
+      const isWrong = error instanceof AppError && error.code === 'UNAUTHENTICATED';
+      // What the service could not check must not lock the client out.
+      if (!isWrong) await this.throttle.revert(counted).catch(() => undefined);
+      throw error;
+    });
+    await this.throttle.succeed(counted, { clearsPair: false });
+    return authenticated;
+  }
+
+  private async check(response: AuthenticationResponseJSON): Promise<Authenticated> {
     const challenge = await this.webauthn.useLoginChallenge(response);
     const passkey = challenge === undefined ? null : await this.find(response);
     const counter = passkey && (await this.webauthn.verifyLogin(passkey, response, challenge!));
     const account = passkey?.account;
     if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
-    await this.throttle.succeed(counted, { clearsPair: false });
     const authenticated = this.steps.afterBothFactors(account);
     if (!(await this.use(passkey, counter))) throw this.failed(account.id);
     return authenticated;

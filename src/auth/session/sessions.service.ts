@@ -8,7 +8,7 @@ import { Clock } from '../../platform/jobs/clock.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
 import { hashOf } from '../../accounts/one-time-secrets.js';
-import { type Authenticated, has, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { type Authenticated, has, LoginSteps, type SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../login/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
@@ -66,8 +66,17 @@ export class SessionsService {
    * @param former the content of the browser's former cookie
    */
   async logIn(body: unknown, client: ClientInfo, former?: string): Promise<NewSession | SecondStepRequired> {
-    const result = await this.authenticate(body, client);
-    return result instanceof SecondStepRequired ? result : this.open(result, client, former);
+    const open = (authenticated: Authenticated) => this.open(authenticated, client, former);
+    if (has(body, 'passkey')) {
+      const { passkey } = await checkInput(PasskeySessionInput, body);
+      return open(await this.passkeys.authenticate(passkey, client));
+    }
+    if (has(body, 'social_code')) {
+      const { social_code: code, code_verifier } = await checkInput(SocialSessionInput, body);
+      // Without a verifier, another site could log its visitors in to an account of its own.
+      return this.codes.redeem({ code, code_verifier: code_verifier ?? '' }, open);
+    }
+    return this.steps.take(body, client, open);
   }
 
   /**
@@ -82,19 +91,6 @@ export class SessionsService {
     const ended = parse(former);
     if (ended) await this.logins.endCookie(ended.id, ended.secretHash);
     return { view: this.view({ account: authenticated.account, sid }), credential: `${sid}.${secret}` };
-  }
-
-  private async authenticate(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {
-    if (has(body, 'passkey')) {
-      const { passkey } = await checkInput(PasskeySessionInput, body);
-      return this.passkeys.authenticate(passkey, client);
-    }
-    if (has(body, 'social_code')) {
-      const { social_code: code, code_verifier } = await checkInput(SocialSessionInput, body);
-      // Without a verifier, another site could log its visitors in to an account of its own.
-      return this.codes.redeem({ code, code_verifier: code_verifier ?? '' });
-    }
-    return this.steps.take(body, client);
   }
 
   /** The account of a cookie: `null` when the session is unknown or ended, or the account is inactive. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isForeignKeyViolation } from '../../platform/database/failures.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { accountDeleted, AccountsService } from '../../accounts/accounts.service.js';
@@ -20,6 +21,7 @@ export class LoginCodes {
   constructor(
     private readonly secrets: OneTimeSecrets,
     private readonly accounts: AccountsService,
+    private readonly transactions: Transactions,
   ) {}
 
   /** @param codeChallenge of the client that may exchange the code (S256, RFC 7636) */
@@ -43,15 +45,29 @@ export class LoginCodes {
     await this.secrets.end(id, PURPOSE);
   }
 
-  /** Uses a code, if the verifier is the one of its challenge. */
-  async redeem({ code, code_verifier: verifier }: ExchangeInput): Promise<Authenticated> {
+  /**
+   * Uses a code, if the verifier is the one of its challenge.
+   *
+   * @param open runs in the same transaction: a code whose login could not begin stays usable
+   */
+  async redeem<T>(
+    { code, code_verifier: verifier }: ExchangeInput,
+    open: (authenticated: Authenticated) => Promise<T>,
+  ): Promise<T> {
     const codeChallenge = verifier == null ? null : challengeOf(verifier);
-    const used = await this.secrets.use(PURPOSE, code, codeChallenge);
-    const account = used && (await this.accounts.findOne(used.accountId));
-    const isSame = account?.passwordChangedAt.getTime() === Date.parse(used?.passwordChangedAt ?? '');
-    // A second factor that was turned on after the code was issued has not been checked.
-    if (!account?.isActive || !isSame || account.hasSecondFactor)
-      throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
-    return new Authenticated(account);
+    const found = await this.secrets.find(PURPOSE, code);
+    if (found?.accountId == null) throw wrongCode();
+    const { accountId, passwordChangedAt } = found;
+    return this.transactions.run(async () => {
+      // Locked first, as by whatever ends its codes.
+      const account = await this.accounts.lock(accountId);
+      const used = account && (await this.secrets.use(PURPOSE, code, codeChallenge));
+      const isSame = account?.passwordChangedAt.getTime() === passwordChangedAt?.getTime();
+      // A second factor that was turned on after the code was issued has not been checked.
+      if (!used || !account.isActive || !isSame || account.hasSecondFactor) throw wrongCode();
+      return open(new Authenticated(account));
+    });
   }
 }
+
+const wrongCode = (): AppError => new AppError('INVALID_CODE', WRONG_LOGIN_CODE);

@@ -178,7 +178,7 @@ export class SocialService {
   }
 
   async exchange(input: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
-    return this.tokens.open(await this.codes.redeem(input), client);
+    return this.codes.redeem(input, (authenticated) => this.tokens.open(authenticated, client));
   }
 }
 

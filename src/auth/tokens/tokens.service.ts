@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
-import { type Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { type Authenticated, LoginSteps, type SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../login/logins.service.js';
 import { TokenCodec } from './token-codec.js';
 
@@ -24,9 +24,8 @@ export class TokensService {
   ) {}
 
   /** @param body of either step of a login */
-  async login(body: unknown, client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
-    const result = await this.steps.take(body, client);
-    return result instanceof SecondStepRequired ? result : this.open(result, client);
+  login(body: unknown, client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
+    return this.steps.take(body, client, (authenticated) => this.open(authenticated, client));
   }
 
   /** Opens a login, and returns its first tokens. */
