@@ -7,7 +7,8 @@ import { ENDS, newOwner, type Owner } from './support/ends-of-logins.js';
 import { ANY_STORE } from './support/stores.js';
 import { until } from './support/until.js';
 
-const DAY = 24 * 3600_000;
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 
 onEach('a login', { settings: { REFRESH_REUSE: 'revoke' }, servers: MAILS }, ({ api, mails }) => {
   let root: Record<string, string>;
@@ -36,6 +37,47 @@ onEach('a login', { settings: { REFRESH_REUSE: 'revoke' }, servers: MAILS }, ({ 
     expect([ofCookie.status, ofCookie.body.error?.code]).toEqual(
       ends === 'all logins' ? [401, 'UNAUTHENTICATED'] : [200, undefined],
     );
+  });
+
+  /** Each credential, how long it is valid, and what it is refused with. */
+  const CREDENTIALS = [
+    ['an access token', 30 * MINUTE, 'TOKEN_NOT_VALID', async () => bearer(owner.tokens.access)],
+    ['a session', 14 * DAY, 'UNAUTHENTICATED', async () => (await api.accounts.session(owner.email)).headers],
+    [
+      'an API key',
+      2 * MINUTE,
+      'TOKEN_NOT_VALID',
+      async () => {
+        const expires_at = new Date(Date.now() + 2 * MINUTE).toISOString();
+        const key = { name: 'A', scope: 'write', expires_at };
+        return bearer((await api.post('/auth/api-keys/', key, await owner.other())).body.data.key);
+      },
+    ],
+  ] as const;
+
+  it.each(
+    CREDENTIALS.flatMap(([what, lifetime, code, obtain]) =>
+      (
+        [
+          ['its time is over', async () => api.moveClock(lifetime + 1000)],
+          ['its account is inactive', () => api.accounts.admin().setActive(owner.email, false)],
+          ['its account is deleted', () => api.accounts.admin().delete(owner.email)],
+        ] as const
+      ).map(([when, end]) => [what, when, code, obtain, end] as const),
+    ),
+  )('by %s is refused over REST and GraphQL once %s: %s', async (what, _, code, obtain, end) => {
+    const headers = await obtain();
+    const read = () => api.get('/auth/me/', headers);
+    const ask = async () => (await api.graphql('{ me { id } }', undefined, headers)).body;
+    expect(await read()).toHaveStatus(200);
+    expect((await ask()).data.me.id).toBe(String(owner.id));
+    await end();
+
+    expect(await read()).toBeError(code);
+    const { errors, data } = await ask();
+    expect(data?.me ?? null).toBeNull();
+    // A browser sends its cookie by itself.
+    expect(errors?.[0].extensions.code).toBe(what === 'a session' ? undefined : 'UNAUTHENTICATED');
   });
 
   it('goes on when other logins end, or its own caller changes the password', async () => {
