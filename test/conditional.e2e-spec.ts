@@ -90,9 +90,13 @@ onEach('conditional requests', { modules: [FixtureModule] }, ({ api }) => {
         expect(reply.headers).not.toHaveProperty('etag');
         expect(reply.headers['cache-control']).toBe('no-cache');
       }
-      for (const path of ['/v1/dummies/999999999', '/v1/dummies/x', '/nowhere']) {
+      for (const [path, code] of [
+        ['/v1/dummies/999999999', 'NOT_FOUND'],
+        ['/v1/dummies/x', 'INVALID_ID'],
+        ['/nowhere', 'NOT_FOUND'],
+      ] as const) {
         const reply = await api.get(path, { 'if-none-match': '*', 'if-match': 'x' });
-        expect(reply.status).toBeGreaterThanOrEqual(400);
+        expect(reply).toBeError(code);
         expect(reply.headers).not.toHaveProperty('etag');
         expect(reply.headers['cache-control']).toBe('no-cache');
       }

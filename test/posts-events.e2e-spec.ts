@@ -42,18 +42,19 @@ onEach('events of posts', {}, ({ api }) => {
   });
 
   it.each([
-    ['an invalid post', () => api.post('/v1/posts', { title: '' })],
-    ['a post that does not exist', () => api.patch('/v1/posts/999999', { status: 'published' })],
-    ['the deletion of a post that does not exist', () => api.delete('/v1/posts/999999')],
+    ['an invalid post', 'VALIDATION_ERROR', () => api.post('/v1/posts', { title: '' })],
+    ['a post that does not exist', 'NOT_FOUND', () => api.patch('/v1/posts/999999', { status: 'published' })],
+    ['the deletion of a post that does not exist', 'NOT_FOUND', () => api.delete('/v1/posts/999999')],
     [
       'a failed precondition',
+      'PRECONDITION_FAILED',
       (id: number) => api.patch(`/v1/posts/${id}`, { title: 'x' }, { 'if-match': '"0-x"' }),
     ],
-  ])('are none for %s', async (_, send) => {
+  ] as const)('are none for %s', async (_, code, send) => {
     const { id } = await postsOf(api).create();
     await until('its event is shown', async () => (await all()).at(-1)?.data.id === id);
     const before = await all();
-    expect((await send(id)).status).toBeGreaterThanOrEqual(400);
+    expect(await send(id)).toBeError(code);
     expect(await all()).toEqual(before);
   });
 

@@ -103,15 +103,15 @@ onEach('sessions', { modules: [FixtureModule] }, ({ api, store }) => {
     it('returns the same errors as a login for tokens', async () => {
       await logIn();
       const attempts = [
-        { email, password: 'wrong password' },
-        { email: 'nobody@example.com', password: PASSWORD },
-        { email },
-        { email: 5, password: {} },
-        {},
-      ];
-      for (const body of attempts) {
+        [{ email, password: 'wrong password' }, 'UNAUTHENTICATED'],
+        [{ email: 'nobody@example.com', password: PASSWORD }, 'UNAUTHENTICATED'],
+        [{ email }, 'VALIDATION_ERROR'],
+        [{ email: 5, password: {} }, 'VALIDATION_ERROR'],
+        [{}, 'VALIDATION_ERROR'],
+      ] as const;
+      for (const [body, code] of attempts) {
         const reply = await api.post('/auth/session/', body);
-        expect(reply.status).toBeGreaterThanOrEqual(400);
+        expect(reply).toBeError(code);
         expect(reply.text).toBe((await api.post('/auth/login/', body)).text);
       }
       await api.accounts.admin().setActive(email, false);

@@ -33,13 +33,13 @@ onEach('events of users', {}, ({ api }) => {
   });
 
   it.each([
-    ['a user that does not exist', () => api.patch('/v1/users/999999', { name: 'x' })],
-    ['the deletion of the author', () => api.delete('/v1/users/1')],
-    ['the deletion of a user that does not exist', () => api.delete('/v1/users/999999')],
-  ])('are none for %s', async (_, send) => {
+    ['a user that does not exist', 'NOT_FOUND', () => api.patch('/v1/users/999999', { name: 'x' })],
+    ['the deletion of the author', 'CONFLICT', () => api.delete('/v1/users/1')],
+    ['the deletion of a user that does not exist', 'NOT_FOUND', () => api.delete('/v1/users/999999')],
+  ] as const)('are none for %s', async (_, code, send) => {
     await api.post('/v1/posts', { title: 'T', content: 'C' });
     const before = await all();
-    expect((await send()).status).toBeGreaterThanOrEqual(400);
+    expect(await send()).toBeError(code);
     expect(await all()).toEqual(before);
   });
 });
