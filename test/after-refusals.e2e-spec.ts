@@ -23,15 +23,11 @@ const OPTIONS = {
 onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
   const logIn = (email: string) => api.post('/auth/login/', { email, password: PASSWORD });
 
-  it.each(['/v1/stubs', '/v1/posts', '/v1/users', '/v1/orders'])(
-    'an idempotency key is free: %s',
-    async (path) => {
-      const body = { title: 'A', content: 'B', name: 'Ada', email: 'ada@example.com' };
-      const create = () => api.post(path, body, { 'idempotency-key': 'again' });
-      expect(await afterRefusal(api, 'events', create)).toHaveStatus(201);
-      expect((await create()).headers['idempotent-replayed']).toBe('true');
-    },
-  );
+  it('an idempotency key is free', async () => {
+    const create = () => api.post('/v1/stubs', {}, { 'idempotency-key': 'again' });
+    expect(await afterRefusal(api, 'events', create)).toHaveStatus(201);
+    expect((await create()).headers['idempotent-replayed']).toBe('true');
+  });
 
   it.each(['mails', 'audit_entries'])(
     'an address can be registered, with one mail: without %s',

@@ -4,7 +4,6 @@ import type { Repository } from 'typeorm';
 import { AccountSearch } from '../src/accounts/account-search.js';
 import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { SocialIdentity } from '../src/auth/social/social-identity.entity.js';
-import { Order } from '../src/orders/order.entity.js';
 import { MailQueue } from '../src/platform/mail/index.js';
 import { OutboxMail } from '../src/platform/mail/outbox-mail.entity.js';
 import { created } from './support/api.js';
@@ -12,7 +11,7 @@ import { onEach } from './support/on-each.js';
 import { isOrdered, shuffle } from './support/shuffle.js';
 
 const ROWS = 8;
-const TABLES = 'accounts audit_entries logins api_keys passkeys social_identities orders'.split(' ');
+const TABLES = 'accounts audit_entries logins api_keys passkeys social_identities'.split(' ');
 
 onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
   let staff: Record<string, string>;
@@ -40,15 +39,6 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
         await repository(SocialIdentity).save({ ...row, provider: 'github', subject: credentialId });
       }
     }
-    // More than one batch of an export.
-    const { accountId } = owners[0]!;
-    const orders = Array.from({ length: 110 }, (_, n) => ({
-      accountId,
-      status: 'created' as const,
-      payload: `{"n":${n}}`,
-      createdAt: new Date(Date.UTC(2026, 0, 1) + ((n * 7) % 110)),
-    }));
-    await repository(Order).save(orders, { chunk: 50 });
     for (const table of TABLES) await shuffle(api, table);
   });
 
@@ -86,8 +76,6 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
     }
     const { data: logins } = (await api.get('/auth/sessions/', ada)).body;
     expect(exported.logins).toEqual(logins.map(({ current: _current, ...login }: any) => login));
-    expect(exported.orders).toHaveLength(110);
-    expect(isOrdered(exported.orders, 'ascending')).toBe(true);
     expect(exported.audit.length).toBeGreaterThan(ROWS);
     expect(isOrdered(exported.audit, 'descending')).toBe(true);
   });

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Order } from '../src/orders/order.entity.js';
 import { startApi } from './support/api.js';
 import { EndlessModule } from './support/endless.module.js';
+import { ListReader } from './support/list-reader.js';
 import { onEach } from './support/on-each.js';
+import { isOrdered, shuffle } from './support/shuffle.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('lists of orders on %s', (store) => {
@@ -49,5 +51,13 @@ onEach('deep pages of orders', { settings: { WRITE_ACCESS: 'authenticated' } }, 
     const newestFirst = seen.toSorted((a, b) => b.created_at.localeCompare(a.created_at) || b.id - a.id);
     expect(seen.map(({ id }) => id)).toEqual(newestFirst.map(({ id }) => id));
     expect((await api.get('/v1/orders', tokens[1])).body.meta.total).toBe(30);
+
+    await shuffle(api, 'orders');
+    const { orders } = (await api.get('/auth/me/export/', tokens[0])).body;
+    expect(orders).toHaveLength(1250);
+    expect(isOrdered(orders, 'ascending')).toBe(true);
+    const { found, expected } = await new ListReader(api, '/v1/orders', tokens[1]).pages({});
+    expect(found).toEqual(expected);
+    expect(found.length).toBeGreaterThan(12);
   });
 });
