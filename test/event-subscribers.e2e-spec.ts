@@ -156,7 +156,13 @@ onEach('subscribers', { modules: [FixtureModule, WatchModule] }, ({ api, store }
           await advance(batch.at(-1)!.position);
         },
       },
-      { log, store: { read, state: () => events.state() }, positions, logger: new Logger() },
+      {
+        tasks: { add: () => undefined },
+        log,
+        store: { read, state: () => events.state() },
+        positions,
+        logger: new Logger(),
+      },
     );
     subscription.start();
     await until('it has handled some', () => seen.length > 0);

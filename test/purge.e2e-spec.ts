@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { BackgroundTasks } from '../src/platform/jobs/background-task.js';
 import { Clock } from '../src/platform/jobs/clock.js';
 import { Purger, PurgeSchedule } from '../src/platform/jobs/purger.js';
 import { Transactions } from '../src/platform/database/transactions.js';
@@ -80,18 +81,19 @@ onEach('the schedule of purges', {}, ({ api }) => {
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
     purger.register('counters');
-    const schedule = new PurgeSchedule(purger, api.config);
+    const tasks = new BackgroundTasks(api.config);
+    new PurgeSchedule(purger, tasks);
 
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {
-      schedule.onApplicationBootstrap();
+      await tasks.onApplicationBootstrap();
       // The next timer is that of the schedule; those of the database keep running in real time.
       jest.advanceTimersToNextTimer();
     } finally {
       jest.useRealTimers();
     }
     // Waits for the purge to finish.
-    await schedule.onApplicationShutdown();
+    await tasks.beforeApplicationShutdown();
 
     expect(await failures(api)).toEqual([]);
   });
@@ -102,16 +104,17 @@ it('the schedule of purges starts the next one after one that failed', async () 
   const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
   const fail = jest.fn(() => Promise.reject(new Error('No database')));
   purger.registerTask('rows', fail);
-  const schedule = new PurgeSchedule(purger, api.config);
+  const tasks = new BackgroundTasks(api.config);
+  new PurgeSchedule(purger, tasks);
   // Its timers would become fake ones, too.
   await api.stop();
 
   jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
   try {
-    schedule.onApplicationBootstrap();
+    await tasks.onApplicationBootstrap();
     await jest.advanceTimersToNextTimerAsync(2);
     expect(fail).toHaveBeenCalledTimes(2);
-    await schedule.onApplicationShutdown();
+    await tasks.beforeApplicationShutdown();
   } finally {
     jest.useRealTimers();
   }

@@ -1,7 +1,8 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { ReadEvents } from './event-feed.js';
 import { EventLog } from '../platform/changes/event-log.js';
 import { EventStore } from '../platform/changes/event-store.js';
+import { BackgroundTasks } from '../platform/jobs/background-task.js';
 import { EventStream } from './event-stream.js';
 import { ConnectionLimit } from '../platform/http/edge/connection-limit.js';
 
@@ -18,31 +19,34 @@ const KEEP_ALIVE = 10_000;
 
 /** The open streams of the process. They end when it drains, and clients reconnect to another process. */
 @Injectable()
-export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
+export class EventStreams implements OnModuleDestroy {
   private readonly streams = new Set<EventStream>();
-  private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
 
   constructor(
     private readonly store: EventStore,
     private readonly log: EventLog,
     private readonly limits: ConsumerLimits,
-  ) {}
+    tasks: BackgroundTasks,
+  ) {
+    tasks.repeat({
+      logger: new Logger('Events'),
+      failure: 'Comments could not be sent to open streams',
+      interval: KEEP_ALIVE,
+      run: () => {
+        if (this.isClosed) return;
+        for (const stream of this.streams) stream.keepAlive();
+      },
+    });
+  }
 
   get size(): number {
     return this.streams.size;
   }
 
-  onApplicationBootstrap(): void {
-    this.timer = setInterval(() => {
-      for (const stream of this.streams) stream.keepAlive();
-    }, KEEP_ALIVE).unref();
-  }
-
   /** Runs before the HTTP server is closed, which waits for all responses. */
   onModuleDestroy(): void {
     this.isClosed = true;
-    clearInterval(this.timer);
     for (const stream of this.streams) stream.end();
   }
 

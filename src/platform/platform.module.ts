@@ -12,6 +12,7 @@ import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './operations/metrics.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { currentContext } from './http/request-context.js';
+import { BackgroundTasks } from './jobs/background-task.js';
 import { Clock } from './jobs/clock.js';
 import { SecurityEvents } from './http/security-events.js';
 import { Drain } from './operations/drain.js';
@@ -30,6 +31,7 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
 @Module({
   imports: [ConfigModule, DiscoveryModule, ...PARTS, GraphqlModule, EncryptionModule, ReferenceModule],
   providers: [
+    BackgroundTasks,
     Clock,
     DateTimeScalar,
     Drain,
@@ -46,6 +48,6 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
         new SecurityEvents(config, () => currentContext()?.client, registry),
     },
   ],
-  exports: [...PARTS, Clock, Drain, Purger, Readiness, SecurityEvents],
+  exports: [...PARTS, BackgroundTasks, Clock, Drain, Purger, Readiness, SecurityEvents],
 })
 export class PlatformModule {}

@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
 import { Transactions } from '../platform/database/transactions.js';
+import { type BackgroundTask, BackgroundTasks } from '../platform/jobs/background-task.js';
 import { PostViews } from './post-views.entity.js';
 
 /** From the first view of a batch until it is written, in milliseconds. */
@@ -16,17 +16,20 @@ const BATCH = 200;
  */
 @Injectable()
 export class ViewCounter implements OnApplicationShutdown {
-  /** Keeps the flush outside of the reader's transaction. */
-  private readonly outside = AsyncLocalStorage.snapshot();
-  private readonly logger = new Logger(ViewCounter.name);
+  private readonly task: BackgroundTask;
   private pending = new Map<number, number>();
-  private timer: NodeJS.Timeout | undefined;
-  private flushing = Promise.resolve();
 
   constructor(
     private readonly transactions: Transactions,
     registry: Registry,
+    tasks: BackgroundTasks,
   ) {
+    this.task = tasks.repeat({
+      logger: new Logger(ViewCounter.name),
+      failure: 'Views could not be written; they are retried with the next batch',
+      interval: Infinity,
+      run: () => this.flush(),
+    });
     const size = () => this.pending.size;
     new Gauge({
       name: 'post_views_pending_posts',
@@ -40,25 +43,16 @@ export class ViewCounter implements OnApplicationShutdown {
 
   count(postId: number): void {
     this.pending.set(postId, (this.pending.get(postId) ?? 0) + 1);
-    this.schedule();
+    this.task.wake(DELAY);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.flushing;
-    await this.flush();
-  }
-
-  private schedule(): void {
-    this.timer ??= this.outside(() =>
-      setTimeout(() => {
-        this.flushing = this.flush();
-      }, DELAY).unref(),
-    );
+  /** The last requests have been answered. */
+  onApplicationShutdown(): Promise<void> {
+    return this.flush();
   }
 
   /** Counts that could not be written are kept for the next flush. */
   private async flush(): Promise<void> {
-    clearTimeout(this.timer);
     // In the order of ids, so that replicas that update the same posts cannot deadlock.
     const counts = [...this.pending].toSorted(([a], [b]) => a - b);
     this.pending = new Map();
@@ -68,14 +62,10 @@ export class ViewCounter implements OnApplicationShutdown {
         counts.splice(0, BATCH);
       }
     } catch (error) {
-      this.logger.warn({
-        msg: 'Views could not be written; they are retried with the next batch',
-        err: error,
-      });
       for (const [id, count] of counts) this.pending.set(id, (this.pending.get(id) ?? 0) + count);
+      this.task.wake(DELAY);
+      throw error;
     }
-    this.timer = undefined;
-    if (this.pending.size > 0) this.schedule();
   }
 
   private async write(counts: readonly (readonly [id: number, count: number])[]): Promise<void> {

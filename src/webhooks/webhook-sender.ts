@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../platform/jobs/clock.js';
+import { BackgroundTasks } from '../platform/jobs/background-task.js';
 import { Poller } from '../platform/jobs/poller.js';
 import { Config } from '../platform/config/config.js';
 import { Deliveries } from './deliveries.js';
@@ -22,13 +23,10 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
     private readonly clock: Clock,
     private readonly config: Config,
     added: Deliveries,
+    tasks: BackgroundTasks,
   ) {
-    super(new Logger('Webhooks'), 'webhook deliveries');
+    super(tasks, new Logger('Webhooks'), 'webhook deliveries');
     added.onDue(() => this.wake());
-  }
-
-  override start(): void {
-    if (this.config.serves) super.start();
   }
 
   claim(running: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {

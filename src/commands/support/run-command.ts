@@ -68,7 +68,7 @@ const SECURITY_LOG: LoggerService = {
 };
 
 /**
- * Runs work in the whole application, which does not listen. What works in the background checks `config.serves`.
+ * Runs work in the whole application, which does not listen. It starts none of the `BackgroundTasks`.
  *
  * @throws UsageError when the schema of the database is older
  */

@@ -1,6 +1,7 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { toAppError } from '../http/errors/to-app-error.js';
+import { BackgroundTasks } from '../jobs/background-task.js';
 import { Clock } from '../jobs/clock.js';
 import { Authenticator } from './authenticator.js';
 import { type Principal, principalOf } from '../http/principal.js';
@@ -31,24 +32,19 @@ interface Watched {
 
 /** Ends streams within seconds after their token, session or account has ended. */
 @Injectable()
-export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+export class CredentialWatch {
   private readonly logger = new Logger(CredentialWatch.name);
   private readonly kinds: WatchedKind[] = [];
   private readonly watched = new Set<Watched>();
-  private timer: NodeJS.Timeout | undefined;
-  private isChecking = false;
 
   constructor(
     private readonly authenticator: Authenticator,
     private readonly clock: Clock,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.checkAll(), INTERVAL).unref();
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    tasks: BackgroundTasks,
+  ) {
+    const failure = 'The credentials of open streams could not be checked';
+    const run = () => this.checkAll();
+    tasks.repeat({ logger: this.logger, failure, interval: INTERVAL, run });
   }
 
   /** Registers a kind of credential. Callers with another one are authenticated again, each by itself. */
@@ -73,19 +69,13 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
 
   /** Ends what has lost its credential. It is called regularly. */
   async checkAll(): Promise<void> {
-    if (this.isChecking) return;
-    this.isChecking = true;
-    try {
-      const others = new Set(this.watched);
-      for (const kind of this.kinds) {
-        const ofKind = [...others].filter(({ principal }) => kind.idOf(principal) !== undefined);
-        for (const each of ofKind) others.delete(each);
-        if (ofKind.length > 0) await this.checkKind(kind, ofKind);
-      }
-      for (const each of others) if (!(await this.isAuthenticated(each))) this.end(each);
-    } finally {
-      this.isChecking = false;
+    const others = new Set(this.watched);
+    for (const kind of this.kinds) {
+      const ofKind = [...others].filter(({ principal }) => kind.idOf(principal) !== undefined);
+      for (const each of ofKind) others.delete(each);
+      if (ofKind.length > 0) await this.checkKind(kind, ofKind);
     }
+    for (const each of others) if (!(await this.isAuthenticated(each))) this.end(each);
   }
 
   private async checkKind({ idOf, rightsOf }: WatchedKind, watched: readonly Watched[]): Promise<void> {

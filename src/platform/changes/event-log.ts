@@ -1,12 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../config/config.js';
+import { BackgroundTask, BackgroundTasks } from '../jobs/background-task.js';
 import { CommittedEvents } from './committed-events.js';
 import { EVERY_EVENT, StoredEvent } from './stored-event.js';
 import { EventAppender } from './event-appender.js';
 import { ReadPace } from './read-pace.js';
 import { EventStore } from './event-store.js';
+
+/** The longest interval between two reads, in milliseconds: for events of other processes. */
+const INTERVAL = 500;
 
 /** The shortest interval between the end of a read and the next one, for other work, in milliseconds. */
 const PAUSE = 25;
@@ -27,22 +30,12 @@ interface Follower {
 
 /** The log's reader, one for each process: it reads each new event once, and passes it to all followers. */
 @Injectable()
-export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
-  /** The longest interval between two reads, in milliseconds: for events of other processes. */
-  interval = 500;
-
-  private readonly logger = new Logger('Events');
-  private readonly outside = AsyncLocalStorage.snapshot();
+export class EventLog extends BackgroundTask {
+  private readonly logger: Logger;
   private readonly followers = new Set<Follower>();
   private readonly pace = new ReadPace();
-  private timer: NodeJS.Timeout | undefined;
-  private dueAt = Infinity;
-  /** When the next read may begin. */
-  private notBefore = 0;
-  private round: Promise<void> | undefined;
   /** Whether this process has committed events since the last read. */
   private hasCommitted = false;
-  private stopped = true;
   private foundHead: Promise<void> | undefined;
 
   /** The position up to which the followers have all events. */
@@ -53,15 +46,24 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly appender: EventAppender,
     private readonly config: Config,
     committed: CommittedEvents,
+    tasks: BackgroundTasks,
   ) {
+    const logger = new Logger('Events');
+    super(tasks, {
+      logger,
+      failure: 'The log of events cannot be read',
+      interval: INTERVAL,
+      run: () => this.readNew(),
+      pause: (beganAt) => Math.max(beganAt + this.pace.next(this.followers.size) - performance.now(), PAUSE),
+    });
+    this.logger = logger;
     committed.listen(() => {
       this.hasCommitted = true;
       this.wake();
     });
   }
 
-  async onApplicationBootstrap(): Promise<void> {
-    if (!this.config.serves) return;
+  async open(): Promise<void> {
     try {
       await this.appender.open();
       await this.findHead();
@@ -69,14 +71,6 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       // The migrations have not run, or the database is read-only: the service starts, and reports it.
       this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
     }
-    this.stopped = false;
-    this.schedule(this.interval);
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.round;
   }
 
   /** Gives positions to all committed events. @returns the last position */
@@ -100,39 +94,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     return () => this.followers.delete(follower);
   }
 
-  /** Reads the log as soon as the shortest interval allows. */
-  wake(): void {
-    this.schedule(Math.max(0, this.notBefore - performance.now()));
-  }
-
   toEvent = (row: ConstructorParameters<typeof StoredEvent>[0]): StoredEvent =>
     new StoredEvent(row, this.config.publicUrl);
-
-  private schedule(delay: number): void {
-    const dueAt = performance.now() + delay;
-    if (this.stopped || dueAt >= this.dueAt) return;
-    clearTimeout(this.timer);
-    this.dueAt = dueAt;
-    this.timer = this.outside(setTimeout, () => this.begin(), delay).unref();
-  }
-
-  private begin(): void {
-    // The current read checks again at its end.
-    if (this.round) return;
-    this.dueAt = Infinity;
-    const beganAt = performance.now();
-    this.round = this.readNew()
-      .catch((error: unknown) => this.logger.warn({ msg: 'The log of events cannot be read', err: error }))
-      .finally(() => {
-        this.round = undefined;
-        const now = performance.now();
-        this.notBefore = Math.max(beganAt + this.pace.next(this.followers.size), now + PAUSE);
-        // A `wake` during the read must not wait longer.
-        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, this.interval);
-        this.dueAt = Infinity;
-        this.schedule(Math.max(this.notBefore - now, delay));
-      });
-  }
 
   private async number(): Promise<number> {
     // It takes part in the caller's transaction: a second connection for each of them could use up the pool.

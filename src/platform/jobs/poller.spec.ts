@@ -15,7 +15,7 @@ class TestPoller extends Poller<string> {
   failure: Error | undefined;
 
   constructor(concurrency?: number) {
-    super(logger, 'test', concurrency);
+    super({ add: () => undefined }, logger, 'test', concurrency);
   }
 
   async claim(): Promise<string[]> {

@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Transactions } from '../database/transactions.js';
-import { Config } from '../config/config.js';
+import { BackgroundTask, BackgroundTasks } from './background-task.js';
 import { Clock } from './clock.js';
 
 /** Between two purges, in milliseconds; up to half as much is added, so that replicas do not all start at once. */
@@ -101,45 +101,23 @@ export class Purger {
   }
 }
 
-/** Purges periodically, in a process that serves. */
+/** Purges periodically. */
 @Injectable()
-export class PurgeSchedule implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(Purger.name);
-  private timer: NodeJS.Timeout | undefined;
-  private purging = Promise.resolve();
-  private stopped = false;
-
+export class PurgeSchedule extends BackgroundTask {
   constructor(
     private readonly purger: Purger,
-    private readonly config: Config,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (this.config.serves) this.schedule();
+    tasks: BackgroundTasks,
+  ) {
+    super(tasks, {
+      logger: new Logger(Purger.name),
+      failure: 'Expired data could not be purged; the next purge tries again',
+      interval: INTERVAL * (1 + Math.random() / 2),
+      run: () => purger.purge(),
+    });
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.stopped = true;
+  override stop(): Promise<void> {
     this.purger.stop();
-    clearTimeout(this.timer);
-    await this.purging;
-  }
-
-  private schedule(): void {
-    this.timer = setTimeout(
-      () => {
-        this.purging = this.purgeAndReschedule();
-      },
-      INTERVAL * (1 + Math.random() / 2),
-    ).unref();
-  }
-
-  private async purgeAndReschedule(): Promise<void> {
-    try {
-      await this.purger.purge();
-    } catch (error) {
-      this.logger.warn({ msg: 'Expired data could not be purged; the next purge tries again', err: error });
-    }
-    if (!this.stopped) this.schedule();
+    return super.stop();
   }
 }

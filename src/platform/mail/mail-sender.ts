@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../config/config.js';
+import { BackgroundTasks } from '../jobs/background-task.js';
 import { Poller } from '../jobs/poller.js';
 import { FIRST_ATTEMPT, MailOutbox } from './mail-outbox.js';
 import { type ClaimedMail, MailQueue } from './mail-queue.js';
@@ -30,8 +31,9 @@ export class MailSender extends Poller<ClaimedMail> {
     private readonly transport: MailTransport,
     private readonly config: Config,
     outbox: MailOutbox,
+    tasks: BackgroundTasks,
   ) {
-    super(new Logger('Mail'), 'mails', CONCURRENCY);
+    super(tasks, new Logger('Mail'), 'mails', CONCURRENCY);
     outbox.onRecorded(() => this.wake(FIRST_ATTEMPT.latest));
   }
 
@@ -40,7 +42,7 @@ export class MailSender extends Poller<ClaimedMail> {
   }
 
   override start(): void {
-    if (this.config.serves && this.config.mail.kind !== 'none') super.start();
+    if (this.config.mail.kind !== 'none') super.start();
   }
 
   claim(): Promise<ClaimedMail[]> {

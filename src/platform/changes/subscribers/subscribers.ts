@@ -1,11 +1,6 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
-import { Config } from '../../config/config.js';
+import { BackgroundTasks } from '../../jobs/background-task.js';
 import { EventLog } from '../event-log.js';
 import { EventStore } from '../event-store.js';
 import type { StoredEvent } from '../stored-event.js';
@@ -16,7 +11,7 @@ type Handler = (event: StoredEvent) => unknown;
 
 /** Runs the durable subscribers of all modules. */
 @Injectable()
-export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Subscribers {
   private readonly logger = new Logger('Events');
   private readonly registered: Subscriber[] = [];
 
@@ -27,30 +22,25 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly log: EventLog,
     private readonly store: EventStore,
     private readonly positions: SubscriberPositions,
-    private readonly config: Config,
-  ) {}
+    private readonly tasks: BackgroundTasks,
+  ) {
+    tasks.add(this);
+  }
 
   /** For a subscriber that handles many events at once; call it before the application starts. */
   register(subscriber: Subscriber): void {
     this.registered.push(subscriber);
   }
 
-  async onApplicationBootstrap(): Promise<void> {
-    if (!this.config.serves) return;
-    const { log, store, positions, logger, subscriptions } = this;
+  /** Adds the task of each subscriber. */
+  start(): void {
+    const { tasks, log, store, positions, logger, subscriptions } = this;
     for (const subscriber of [...this.registered, ...this.findHandlers()]) {
       const { name } = subscriber;
       if (subscriptions.has(name))
         throw new Error(`Two subscribers are named ${name}; each needs a name of its own`);
-      subscriptions.set(name, new Subscription(subscriber, { log, store, positions, logger }));
+      subscriptions.set(name, new Subscription(subscriber, { tasks, log, store, positions, logger }));
     }
-    // After an error, each poll tries again: the migrations may run while the process waits for them.
-    await Promise.allSettled(subscriptions.values().map((subscription) => subscription.open()));
-    for (const subscription of subscriptions.values()) subscription.start();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.subscriptions.values().map((subscription) => subscription.stop()));
   }
 
   private findHandlers(): Subscriber[] {

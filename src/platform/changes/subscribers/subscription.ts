@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@nestjs/common';
+import type { BackgroundTasks } from '../../jobs/background-task.js';
 import { Poller } from '../../jobs/poller.js';
 import { EventFilter, type StoredEvent } from '../stored-event.js';
 import type { EventLog } from '../event-log.js';
@@ -41,6 +42,7 @@ export interface Subscriber extends SubscriberOptions {
 }
 
 interface Services {
+  readonly tasks: Pick<BackgroundTasks, 'add'>;
   readonly log: EventLog;
   readonly store: Pick<EventStore, 'read' | 'state'>;
   readonly positions: SubscriberPositions;
@@ -61,17 +63,22 @@ export class Subscription extends Poller<readonly StoredEvent[]> {
     private readonly subscriber: Subscriber,
     private readonly services: Services,
   ) {
-    super(services.logger, `events of ${subscriber.name}`, 1);
+    super(services.tasks, services.logger, `events of ${subscriber.name}`, 1);
     this.filter = new EventFilter('everything', subscriber.types);
   }
 
   /** Gives a new subscriber its first position. */
-  async open(): Promise<void> {
+  private async addPosition(): Promise<void> {
     if (this.hasPosition) return;
     const { name, from } = this.subscriber;
     const last = await this.services.log.catchUp();
     await this.services.positions.add(name, from === 'start' ? 0 : last);
     this.hasPosition = true;
+  }
+
+  /** After an error, each poll tries again: the migrations may run while the process waits for them. */
+  async open(): Promise<void> {
+    await this.addPosition().catch(() => undefined);
   }
 
   override async stop(): Promise<void> {
@@ -85,7 +92,7 @@ export class Subscription extends Poller<readonly StoredEvent[]> {
   async claim(): Promise<readonly (readonly StoredEvent[])[]> {
     const { positions, store, log } = this.services;
     const { name, isIdle } = this.subscriber;
-    await this.open();
+    await this.addPosition();
     if (await isIdle?.()) {
       await this.skip();
       return [];
