@@ -16,7 +16,9 @@ const USUAL = 2;
 const { values, positionals } = parseCommandLine(
   `Usage: npm run test:near [-- files of src or test] [--seconds 8]
 
-  --seconds  how long the chosen tests may take, by the record`,
+  Without files, those that differ from the last commit. The tests run on SQLite, and stop at the first failure.
+
+  --seconds  how long the chosen tests may take, by what npm run test:mutants -- --record has recorded (default: 8)`,
   { allowPositionals: true, options: { seconds: { type: 'string', default: '8' } } },
 );
 const seconds = parseNumber('--seconds', values.seconds, 1);
@@ -44,6 +46,9 @@ while (left > 0 && candidates.some((all) => all.length > 0)) {
     left -= next.seconds;
   }
 }
+const helpers = changed.filter((file) => /^test\/support\//.test(file));
+if (helpers.length > 0)
+  console.log('What a helper of the tests reaches is not known: run npm run test:watch, too');
 if (chosen.size === 0) {
   console.log('No test is near to what has changed');
   process.exit(0);

@@ -21,6 +21,7 @@ export class Webhooks {
     readonly staff: Record<string, string>,
   ) {}
 
+  /** Registers `staff@example.com`, whose calls `staff` makes. */
   static async of(api: TestApi, receiver: Receiver): Promise<Webhooks> {
     const headers = await api.accounts.logInNewStaff();
     const { key } = created(await api.post('/auth/api-keys/', { name: 'Webhooks', scope: 'write' }, headers));
