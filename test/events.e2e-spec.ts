@@ -357,8 +357,11 @@ describe.each(STORES)('npm run events on %s', (store) => {
       shell[name].on('data', (chunk) => (output[name] += String(chunk)));
     await api.dummies.create();
     const ended = once(shell, 'close');
-    const more = setInterval(() => void api.dummies.create(), 300);
-    await ended.finally(() => clearInterval(more));
+    const more: Promise<unknown>[] = [];
+    const timer = setInterval(() => more.push(api.dummies.create()), 300);
+    await ended.finally(() => clearInterval(timer));
+    // None may be under way when the service stops.
+    await Promise.all(more);
 
     expect(output).toEqual({ stdout: expect.stringMatching(/^.+dummy\.created.+\n0\n$/), stderr: '' });
     await api.stop();
