@@ -120,6 +120,18 @@ describe.each(STORES)('views on %s', (store) => {
     await api.stop();
   });
 
+  it('that cannot be written do not disturb the stop of the process', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const api = await startApi(store);
+    await postsOf(api).get((await postsOf(api).create()).id);
+    await api.rows.execute('ALTER TABLE post_views RENAME TO away');
+    await api.stop();
+
+    const failures = warn.mock.calls.filter(([{ msg }]) => msg?.startsWith('Views could not be written'));
+    expect(failures).toHaveLength(1);
+    warn.mockRestore();
+  });
+
   it('are written at most five seconds after the read, also after others were written', async () => {
     const api = await startApi(store);
     const [first, second] = [await postsOf(api).create(), await postsOf(api).create()];

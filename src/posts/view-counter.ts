@@ -48,7 +48,7 @@ export class ViewCounter implements OnApplicationShutdown {
 
   /** The last requests have been answered. */
   onApplicationShutdown(): Promise<void> {
-    return this.flush();
+    return this.task.runNow();
   }
 
   /** Counts that could not be written are kept for the next flush. */

@@ -7,6 +7,9 @@ import {
 } from '@nestjs/common';
 import { Config } from '../config/config.js';
 
+/** How often the log says that runs fail, in milliseconds. */
+const REMINDER = 60_000;
+
 interface TaskOptions {
   readonly logger: Logger;
   /** What the log says when a run fails. */
@@ -20,7 +23,7 @@ interface TaskOptions {
 
 /**
  * Repeats work in the background: one run at a time, outside of the unit of work of whoever wakes it. A run that fails is
- * logged, once for each outage; the next one tries again.
+ * logged, at most once a minute while runs fail; the next one tries again.
  */
 export class BackgroundTask {
   interval: number;
@@ -28,7 +31,8 @@ export class BackgroundTask {
   /** A request may call `wake`; its context must not reach the runs. */
   protected readonly outside = AsyncLocalStorage.snapshot();
   private running: Promise<void> | undefined;
-  private isFailing = false;
+  /** When the log said last that runs fail; nothing while they succeed. */
+  private reportedAt: number | undefined;
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
   /** The latest run that `wake` has asked for: earlier runs do not replace it. */
@@ -68,7 +72,7 @@ export class BackgroundTask {
   }
 
   /** Runs now, or after the current run, which may have missed what is new. */
-  protected async runNow(): Promise<void> {
+  async runNow(): Promise<void> {
     while (this.running) await this.running;
     this.running = this.run();
     await this.running;
@@ -79,10 +83,12 @@ export class BackgroundTask {
     const beganAt = performance.now();
     try {
       await run();
-      this.isFailing = false;
+      this.reportedAt = undefined;
     } catch (error) {
-      if (!this.isFailing) logger.warn({ msg: failure, err: error });
-      this.isFailing = true;
+      if (beganAt >= (this.reportedAt ?? -Infinity) + REMINDER) {
+        this.reportedAt = beganAt;
+        logger.warn({ msg: failure, err: error });
+      }
     }
     this.running = undefined;
     const now = performance.now();
@@ -114,11 +120,14 @@ interface Background {
 @Injectable()
 export class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly all: Background[] = [];
+  private hasStarted = false;
 
   constructor(private readonly config: Config) {}
 
-  /** Call it in a constructor, or while a task starts. */
+  /** @throws Error once the application has started: nothing would start it */
   add(background: Background): void {
+    if (this.hasStarted)
+      throw new Error('Add background work in a constructor or in onModuleInit: the application has started');
     this.all.push(background);
   }
 
@@ -133,6 +142,7 @@ export class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicatio
       await each.open?.();
       each.start();
     }
+    this.hasStarted = true;
   }
 
   async beforeApplicationShutdown(): Promise<void> {

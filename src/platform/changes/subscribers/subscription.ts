@@ -84,9 +84,10 @@ export class Subscription extends Poller<readonly StoredEvent[]> {
   override async stop(): Promise<void> {
     await super.stop();
     this.unfollow?.();
-    // Another process need not wait until the lease expires.
     const { positions } = this.services;
-    if (this.hasClaimed && !this.isWorking) await positions.release(this.subscriber.name, this.owner);
+    // Another process need not wait until the lease expires, unless the database is away.
+    if (this.hasClaimed && !this.isWorking)
+      await positions.release(this.subscriber.name, this.owner).catch(() => undefined);
   }
 
   async claim(): Promise<readonly (readonly StoredEvent[])[]> {
