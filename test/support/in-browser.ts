@@ -9,6 +9,9 @@ interface PageOptions extends BrowserContextOptions {
 /** Opens a page in a context of its own. */
 export type OpenPage = (url: string, options?: PageOptions) => Promise<Page>;
 
+/** A page of many scripts opens slowly on a busy machine. Below the timeout of a test, whose message says less. */
+const WAIT_MS = 100_000;
+
 /** The types of resources without which a page is broken. */
 const FILES = new Set(['script', 'stylesheet', 'image', 'font']);
 
@@ -36,6 +39,7 @@ export function describeInBrowser(tests: (open: OpenPage, errors: string[]) => v
 
     const open: OpenPage = async (url, { onRequest = () => undefined, ...options } = {}) => {
       const context = await browser.newContext(options);
+      context.setDefaultTimeout(WAIT_MS);
       context.on('request', onRequest);
       context.on('weberror', (error) => errors.push(error.error().message));
       context.on('console', (message) => {
