@@ -67,7 +67,7 @@ onEach('access over REST', { modules: [AccessModule] }, ({ api, store }) => {
   it('responds with 503 when the table of accounts is lost', async () => {
     const broken = await startApi(store, {}, [AccessModule]);
     const { user } = await register(broken);
-    await broken.accounts.drop();
+    await broken.accounts.removeTable();
 
     expect(await broken.get('/v1/access/default', user)).toBeError('SERVICE_UNAVAILABLE');
     await broken.stop();
@@ -139,7 +139,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
 
   it('responds with 503 when the table of accounts is lost', async () => {
     const { api, callers } = await start();
-    await api.accounts.drop();
+    await api.accounts.removeTable();
 
     expect(code(await api.graphql('{ forEveryone }', {}, callers.user))).toEqual([
       503,

@@ -332,7 +332,7 @@ onEach('sessions', { modules: [FixtureModule] }, ({ api, store }) => {
     const broken = await startApi(store);
     await broken.accounts.register('ada@example.com');
     const { cookie } = await broken.accounts.session('ada@example.com');
-    await broken.accounts.drop();
+    await broken.accounts.removeTable();
 
     expect(await show(cookie, broken)).toBeError('SERVICE_UNAVAILABLE');
     await broken.stop();

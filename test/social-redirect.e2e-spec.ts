@@ -292,7 +292,7 @@ onEach('SOCIAL_LOGIN_REDIRECT', OPTIONS, ({ api, google, store }) => {
       expect(await locationOf(visitor, twice, { cookie })).toEqual([302, failedWith('MALFORMED_REQUEST')]);
       // The database fails.
       const last = await comeBack();
-      await api.accounts.drop();
+      await api.accounts.removeTable();
       expect(await locationOf(visitor, last)).toEqual([302, failedWith('SERVICE_UNAVAILABLE')]);
       await api.rows.execute('ALTER TABLE gone RENAME TO accounts');
       // The provider does not respond, before a person gets there.

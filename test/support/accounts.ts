@@ -73,8 +73,8 @@ export class TestAccounts {
     return sessionOf(reply);
   }
 
-  /** Renames the table: every statement that reads it fails. */
-  async drop(): Promise<void> {
+  /** Every statement that reads the table fails then. */
+  async removeTable(): Promise<void> {
     await this.api.rows.execute('ALTER TABLE accounts RENAME TO gone');
   }
 

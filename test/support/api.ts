@@ -269,7 +269,7 @@ const comparable = ({ status, headers }: Reply): string =>
 
 /** The created resource. */
 export function created({ status, text, body }: Reply): any {
-  if (status !== 201) throw new Error(`Nothing was created: ${status} ${text}`);
+  if (status !== 201) throw new Error(`Nothing was created (a 404 may lack a module): ${status} ${text}`);
   return body.data;
 }
 
