@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
 import { Registry } from 'prom-client';
-import { bearerTokens, JwtStrategy } from './auth/tokens/jwt.strategy.js';
+import { bearerTokens, JwtStrategy } from './accounts/tokens/jwt.strategy.js';
 import { cors } from './platform/http/cors.js';
 import { headers } from './platform/http/headers.js';
 import { jsonBodies } from './platform/http/json-body.js';

@@ -4,7 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../src/app.module.js';
 import { AccountAdmin } from '../src/accounts/account-admin.js';
-import { PasswordChanges } from '../src/auth/password/password-changes.js';
+import { PasswordChanges } from '../src/accounts/password/password-changes.js';
 import { loadCommandConfig } from '../src/platform/config/load-config.js';
 import { Subscribers } from '../src/platform/changes/index.js';
 import { MailQueue } from '../src/platform/mail/index.js';

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeAll, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { Authenticated } from '../src/auth/login/login-steps.js';
-import { TokensService } from '../src/auth/tokens/tokens.service.js';
+import { Authenticated } from '../src/accounts/login/login-steps.js';
+import { TokensService } from '../src/accounts/tokens/tokens.service.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { type Reply } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';

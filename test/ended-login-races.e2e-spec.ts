@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { Passwords } from '../src/auth/password/passwords.js';
-import { LoginsService } from '../src/auth/login/logins.service.js';
+import { Passwords } from '../src/accounts/password/passwords.js';
+import { LoginsService } from '../src/accounts/sessions.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { Authenticator } from './support/authenticator.js';

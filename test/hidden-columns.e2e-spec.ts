@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DataSource, type EntityMetadata } from 'typeorm';
-import { ApiKey } from '../src/auth/api-key/api-key.entity.js';
+import { ApiKey } from '../src/accounts/api-key/api-key.entity.js';
 import { Public } from '../src/platform/access/index.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { onEach } from './support/on-each.js';

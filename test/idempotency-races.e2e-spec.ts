@@ -2,7 +2,7 @@ import { type AddressInfo, connect, type Server } from 'node:net';
 import { Global, Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { PASSWORD_COST } from '../src/auth/password/passwords.js';
+import { PASSWORD_COST } from '../src/accounts/password/passwords.js';
 import { PASSWORD } from './support/accounts.js';
 import { type Reply, startApi } from './support/api.js';
 import { patiently, times } from './support/concurrent.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { LoginThrottle } from '../src/auth/password/login-throttle.js';
+import { LoginThrottle } from '../src/accounts/password/login-throttle.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { startApi, type TestApi } from './support/api.js';
 import { onEach } from './support/on-each.js';

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Passkey } from '../src/auth/passkey/passkey.entity.js';
-import { SocialIdentity } from '../src/auth/social/social-identity.entity.js';
+import { Passkey } from '../src/accounts/passkey/passkey.entity.js';
+import { SocialIdentity } from '../src/accounts/social/social-identity.entity.js';
 import { bearer, PASSWORD, type Tokens } from './support/accounts.js';
 import { created, type Reply } from './support/api.js';
 import { MAILS, tokenIn } from './support/mail-server.js';

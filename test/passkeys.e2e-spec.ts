@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { LoginThrottle } from '../src/auth/password/login-throttle.js';
-import { Passkey } from '../src/auth/passkey/passkey.entity.js';
+import { LoginThrottle } from '../src/accounts/password/login-throttle.js';
+import { Passkey } from '../src/accounts/passkey/passkey.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { type Reply, startApi } from './support/api.js';

@@ -18,7 +18,7 @@ describe('npm run remove', () => {
     ['a module that others use', ['accounts'], 'it is used by'],
     ['a module that does not exist', ['cats'], 'does not list it'],
     ['GraphQL', ['graphql'], '- src/accounts/account.resolver.ts\n'],
-    ['social login', ['audit', 'social-login'], '- src/auth/session/session.module.ts:'],
+    ['social login', ['audit', 'social-login'], '- src/accounts/cookie/cookie.module.ts:'],
     ['social login, whose mails others send', ['social-login'], '- src/accounts/mail-texts.ts:'],
     ['a path', ['../src/audit'], 'does not list it'],
     ['a module without tables and a guide of its own', ['health'], 'neither tables nor a guide'],

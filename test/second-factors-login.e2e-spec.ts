@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { Authenticated, LoginSteps } from '../src/auth/login/login-steps.js';
-import { LoginCodes } from '../src/auth/social/login-codes.js';
-import { TokensService } from '../src/auth/tokens/tokens.service.js';
+import { Authenticated, LoginSteps } from '../src/accounts/login/login-steps.js';
+import { LoginCodes } from '../src/accounts/social/login-codes.js';
+import { TokensService } from '../src/accounts/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { type Reply, startApi } from './support/api.js';

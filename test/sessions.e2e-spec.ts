@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { Login } from '../src/auth/login/login.entity.js';
+import { Login } from '../src/accounts/session.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, type Session, sessionOf } from './support/accounts.js';
 import { startApi } from './support/api.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { SocialAccounts } from '../src/auth/social/social-accounts.js';
+import { SocialAccounts } from '../src/accounts/social/social-accounts.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { type Reply } from './support/api.js';
 import { onEach } from './support/on-each.js';

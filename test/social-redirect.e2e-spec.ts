@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { LoginCodes } from '../src/auth/social/login-codes.js';
+import { LoginCodes } from '../src/accounts/social/login-codes.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, sessionOf } from './support/accounts.js';
 import { startApi } from './support/api.js';

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
-import { ApiKeyModule } from './api-key/api-key.module.js';
-import { PasskeyModule } from './passkey/passkey.module.js';
-import { PasswordModule } from './password/password.module.js';
-import { SessionModule } from './session/session.module.js';
-import { SocialModule } from './social/social.module.js';
-import { TokensModule } from './tokens/tokens.module.js';
-import { TotpModule } from './totp/totp.module.js';
+import { ApiKeyModule } from '../accounts/api-key/api-key.module.js';
+import { PasskeyModule } from '../accounts/passkey/passkey.module.js';
+import { PasswordModule } from '../accounts/password/password.module.js';
+import { SessionModule } from '../accounts/cookie/cookie.module.js';
+import { SocialModule } from '../accounts/social/social.module.js';
+import { TokensModule } from '../accounts/tokens/tokens.module.js';
+import { TotpModule } from '../accounts/totp/totp.module.js';
 
 /**
  * Ways to log in. It depends on no feature: features decorate their handlers. Credentials are tried in the order of these

@@ -25,7 +25,7 @@ const node = process.execPath;
 const BASE = [
   'package.json',
   'src/platform/{http,graphql,database}/**/*.ts',
-  'src/auth/**/*.ts',
+  'src/accounts/**/*.ts',
   'tools/**/*.ts',
 ];
 const PROJECTS = readdirSync('test/projects').map((file) => basename(file, '.ts'));

@@ -2,7 +2,7 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Account } from '../../src/accounts/account.entity.js';
 import { AccountAdmin } from '../../src/accounts/account-admin.js';
-import { PasswordChanges } from '../../src/auth/password/password-changes.js';
+import { PasswordChanges } from '../../src/accounts/password/password-changes.js';
 import type { Reply, TestApi } from './api.js';
 
 export interface Tokens {

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { PASSWORD_COST } from '../../src/auth/password/passwords.js';
+import { PASSWORD_COST } from '../../src/accounts/password/passwords.js';
 
 /** Hashes passwords in 1 ms instead of 30 ms, which saves a fifth of the processor time of all tests. */
 @Global()

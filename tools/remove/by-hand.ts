@@ -40,7 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   'social-login': {
     files: [
-      'src/auth/social/**/*.ts',
+      'src/accounts/social/**/*.ts',
       'src/platform/config/social*.ts',
       'web/{shared/login/social.ts,account/sections/identities.tsx}',
       'docs/social-login.md',

@@ -20,7 +20,7 @@ const COLORS = ['error', 'error', 'warning', 'success', 'success'] as const;
 
 /** In milliseconds: the score of a long password takes some time. */
 const PAUSE = 150;
-/** The service scores as many characters (`src/auth/password/password-strength.ts`). */
+/** The service scores as many characters (`src/accounts/password/password-strength.ts`). */
 const MAX_SCORED = 64;
 /** Longer than any password whose strength is scored, in each form of its characters. */
 const MAX_READ = 1000;

@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData, CredentialWatch, exportOf, RecentLogins } from '../../platform/access/index.js';
+import { Purger } from '../../platform/jobs/purger.js';
+import { PasswordModule } from '../password/password.module.js';
+import { TotpModule } from '../totp/totp.module.js';
+import { Login } from '../session.entity.js';
+import { LoginSteps } from './login-steps.js';
+import { toLoginView } from '../session.view.js';
+import { LoginsController } from '../sessions.controller.js';
+import { LoginsService } from '../sessions.service.js';
+
+/** What every way to log in passes, and the logins that are open, by cookie and by token. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Login]), PasswordModule, TotpModule],
+  controllers: [LoginsController],
+  providers: [LoginsService, LoginSteps],
+  exports: [TypeOrmModule, LoginsService, LoginSteps],
+})
+export class LoginModule {
+  constructor(
+    data: AccountData,
+    recent: RecentLogins,
+    watch: CredentialWatch,
+    purger: Purger,
+    logins: LoginsService,
+  ) {
+    data.register({
+      tables: ['logins'],
+      exports: {
+        logins: exportOf(
+          (id) => logins.list(id),
+          (login) => {
+            const { current: _, ...exported } = toLoginView(login, undefined);
+            return exported;
+          },
+        ),
+      },
+      counts: { logins: ({ id }) => logins.count(id) },
+      onLoginsEnd: ({ id }, except) => logins.endAll(id, except),
+    });
+    recent.register({ confirm: (sid) => logins.confirm(sid), isOpen: (sid) => logins.isOpen(sid) });
+    watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => logins.rightsOf(ids) });
+    purger.register('logins');
+  }
+}

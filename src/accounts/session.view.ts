@@ -1,0 +1,40 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { TimestampProperty } from '../platform/http/openapi/properties.js';
+import type { Login } from './session.entity.js';
+
+/** A login as the account's owner sees it: enough to recognize a device. */
+@ApiSchema({ name: 'Login' })
+export class LoginView {
+  @ApiProperty({ example: '5f0c7a55-6a53-4d7e-9d4e-6f1f0c6f6c1b' })
+  readonly id!: string;
+
+  @ApiProperty({ enum: ['cookie', 'token'] })
+  readonly kind!: Login['kind'];
+
+  @TimestampProperty()
+  readonly created_at!: string;
+
+  /** Of a cookie to the minute; of tokens the last refresh. */
+  @TimestampProperty()
+  readonly last_used_at!: string;
+
+  @ApiProperty({ example: '203.0.113.7' })
+  readonly address!: string;
+
+  @ApiProperty({ description: 'The `User-Agent`, cut at 200 characters.', example: 'curl/8.5.0' })
+  readonly agent!: string;
+
+  @ApiProperty({ description: 'Whether the request used this login.' })
+  readonly current!: boolean;
+}
+
+/** @param sid the caller's own login */
+export const toLoginView = (login: Login, sid: string | undefined): LoginView => ({
+  id: login.id,
+  kind: login.kind,
+  created_at: login.createdAt.toISOString(),
+  last_used_at: login.lastUsedAt.toISOString(),
+  address: login.address,
+  agent: login.agent,
+  current: login.id === sid,
+});

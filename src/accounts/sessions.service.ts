@@ -1,0 +1,218 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, Not, Raw, Repository } from 'typeorm';
+import { Clock } from '../platform/jobs/clock.js';
+import type { ClientInfo } from '../platform/http/request-context.js';
+import { Config } from '../platform/config/config.js';
+import { Queries } from '../platform/database/queries.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { Changes } from '../platform/changes/index.js';
+import type { LoginInfo, LoginKind, Rights } from '../platform/access/index.js';
+import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
+import { type Account } from './account.entity.js';
+import { badCredentials } from './password/password-logins.js';
+import { Login } from './session.entity.js';
+import type { Authenticated } from './login/login-steps.js';
+
+/** The newest logins that a list contains. */
+const LIST_LIMIT = 1000;
+
+const DAY = 24 * 3600 * 1000;
+
+/** Logins that have neither expired nor reached their maximum age: the one condition, wherever a login counts. */
+const VALID = 'expires_at > :now AND created_at > :oldest';
+
+/**
+ * Ends a statement about valid logins of active accounts.
+ *
+ * @param columns of the logins, under names that accounts do not have
+ * @param condition chooses logins
+ */
+const ofValid = (columns: string, condition: string): string =>
+  `FROM accounts JOIN (
+     SELECT account_id, ${columns} FROM logins
+     WHERE ${condition} AND ${VALID}
+   ) AS login ON login.account_id = accounts.id WHERE is_active`;
+
+/** A new login: by cookie it has a secret, by token a refresh token. */
+interface NewLogin {
+  readonly id: string;
+  readonly kind: LoginKind;
+  readonly refreshJti?: string;
+  readonly secretHash?: string;
+  readonly expiresAt: Date;
+}
+
+/** What identifies a login: the claims of an access token, or the content of a cookie. */
+type Presented =
+  { readonly id: string; readonly accountId: number } | { readonly id: string; readonly secretHash: string };
+
+/** A valid login with its account. */
+export interface OpenLogin {
+  readonly account: Account;
+  readonly login: LoginInfo;
+  readonly lastUsedAt: Date;
+}
+
+/** A use of a login, and until when it extends the login. */
+type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
+
+/** The logins of accounts, by cookie or by token. */
+@Injectable()
+export class LoginsService {
+  constructor(
+    @InjectRepository(Login) private readonly logins: Repository<Login>,
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Opens a login.
+   *
+   * @throws AppError `UNAUTHENTICATED` if the account, its password or its second factor was changed concurrently
+   */
+  async open({ account }: Authenticated, login: NewLogin, { address, agent }: ClientInfo): Promise<void> {
+    const parameters = {
+      id: login.id,
+      kind: login.kind,
+      refreshJti: login.refreshJti ?? null,
+      secretHash: login.secretHash ?? null,
+      address,
+      agent,
+      now: this.clock.now().toISOString(),
+      expiresAt: login.expiresAt.toISOString(),
+      account: account.id,
+      passwordChangedAt: account.passwordChangedAt.toISOString(),
+      // A boolean for both databases.
+      hasSecondFactor: account.hasSecondFactor ? 1 : 0,
+    };
+    await this.transactions.run(async () => {
+      // It also locks the account, which must not change in between.
+      await this.transactions.execute('UPDATE accounts SET last_login_at = :now WHERE id = :account', {
+        now: parameters.now,
+        account: account.id,
+      });
+      // SQL, because TypeORM has no `INSERT … SELECT`.
+      const opened = await this.transactions.execute(
+        `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
+           created_at, last_used_at, expires_at)
+         SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
+         WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
+           AND has_second_factor = :hasSecondFactor
+         RETURNING id`,
+        parameters,
+      );
+      if (opened.length === 0) throw badCredentials();
+      await this.changes.record({ actor: account.id });
+    });
+  }
+
+  /**
+   * Finds the account of a credential, in one statement.
+   *
+   * @returns `undefined` when the login is unknown or has ended, or the account is inactive
+   */
+  async find(presented: Presented): Promise<OpenLogin | undefined> {
+    const [owner, kind] =
+      'accountId' in presented
+        ? (['account_id = :accountId', 'token'] as const)
+        : (['secret_hash = :secretHash', 'cookie'] as const);
+    const row = await this.queries.one<AccountRow & { lastUsedAt: string; authenticatedAt: string }>(
+      `SELECT ${ACCOUNT}, "lastUsedAt", "authenticatedAt" ${ofValid(
+        'last_used_at AS "lastUsedAt", coalesce(authenticated_at, created_at) AS "authenticatedAt"',
+        `id = :id AND ${owner} AND kind = '${kind}'`,
+      )}`,
+      { ...presented, ...this.limits() },
+    );
+    if (!row) return undefined;
+    const { lastUsedAt, authenticatedAt, ...account } = row;
+    const login = { sid: presented.id, kind, authenticatedAt: new Date(authenticatedAt) };
+    return { account: toAccount(account), login, lastUsedAt: new Date(lastUsedAt) };
+  }
+
+  /** The accounts of the logins that are valid, by the ids of the logins. */
+  async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
+    const rows = await this.queries.all<{ loginId: string } & Rights>(
+      `SELECT "loginId", account_id AS "accountId", is_staff AS "isStaff" ${ofValid(
+        'id AS "loginId"',
+        `id IN (SELECT value ->> 'id' FROM ${this.queries.dialect.elementsOf(':ids')} AS element)`,
+      )}`,
+      { ids: JSON.stringify(ids.map((id) => ({ id }))), ...this.limits() },
+    );
+    return new Map(rows.map((row) => [row.loginId, row]));
+  }
+
+  /** Records that the password or the second factor of a login was checked again. */
+  async confirm(id: string): Promise<void> {
+    await this.logins.update({ id }, { authenticatedAt: this.clock.now() });
+  }
+
+  /** Ends the logins of an account. Use `AccountData.endLogins`, which also ends what can become one. */
+  async endAll(accountId: number, except = ''): Promise<void> {
+    await this.logins.delete({ accountId, id: Not(except) });
+  }
+
+  /** The valid logins of an account, newest first. */
+  list(accountId: number): Promise<Login[]> {
+    return this.logins.find({
+      where: { accountId, ...this.valid() },
+      order: { createdAt: 'DESC', id: 'DESC' },
+      take: LIST_LIMIT,
+    });
+  }
+
+  /** The number of valid logins of an account. */
+  count(accountId: number): Promise<number> {
+    return this.logins.countBy({ accountId, ...this.valid() });
+  }
+
+  /** The account of a valid login. */
+  async ownerOf(id: string): Promise<number | undefined> {
+    const login = await this.logins.findOneBy({ id, ...this.valid() });
+    return login?.accountId;
+  }
+
+  isOpen(id: string): Promise<boolean> {
+    return this.logins.existsBy({ id, ...this.valid() });
+  }
+
+  /**
+   * Ends one login of an account, even if its refresh token has just been exchanged: a concurrent refresh must not keep it
+   * valid.
+   *
+   * @returns whether it was valid
+   */
+  end(accountId: number, id: string): Promise<boolean> {
+    return this.transactions.run(async () => {
+      const { affected } = await this.logins.delete({ id, accountId, ...this.valid() });
+      if (affected === 1) await this.changes.record({ actor: accountId });
+      return affected === 1;
+    });
+  }
+
+  /** Ends the login of a cookie, if its secret is right. */
+  async endCookie(id: string, secretHash: string): Promise<void> {
+    await this.logins.delete({ id, secretHash });
+  }
+
+  /** Records a use of a login, unless a later one is recorded, and extends the login. */
+  async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
+    const isEarlier = { id, lastUsedAt: LessThan(use.lastUsedAt) };
+    await this.logins.update(isEarlier, { ...use, address, agent });
+  }
+
+  /** {@link VALID} as a condition of TypeORM. */
+  valid() {
+    return { expiresAt: Raw(() => VALID, this.limits()) };
+  }
+
+  /** The parameters of {@link VALID}. */
+  private limits() {
+    const now = this.clock.now();
+    const oldest = new Date(now.getTime() - this.config.loginMaxDays * DAY);
+    return { now: now.toISOString(), oldest: oldest.toISOString() };
+  }
+}
