@@ -170,9 +170,11 @@ describe('an outage of PostgreSQL', () => {
           : `hostssl ${names.database} ${names.role} all scram-sha-256\nhost ${names.database} ${names.role} all reject`,
       ));
     if (!fault.causeInside) {
+      // A connection that was being opened is accepted, and appears after the others have ended.
       await until('no connection is accepted', async () => {
-        await endConnections();
-        return (await api.get('/v1/dummies/1')).status !== 200;
+        const ended = await endConnections();
+        const isRefused = (await api.get('/v1/dummies/1')).status !== 200;
+        return isRefused && ended.rowCount === 0;
       });
     }
 
@@ -231,8 +233,10 @@ describe('an outage of PostgreSQL', () => {
     // Metrics wait for the mails.
     const scrape = { isOver: false };
     const scraped = metrics().finally(() => (scrape.isOver = true));
-    do expect(await api.get('/health/ready')).toHaveStatus(200);
-    while (!scrape.isOver);
+    do {
+      expect(await api.get('/health/ready')).toHaveStatus(200);
+      await sleep(50);
+    } while (!scrape.isOver);
     await scraped;
     await locking.query('ROLLBACK');
     await locking.end();
