@@ -241,7 +241,7 @@ onEach('the account command', {}, ({ api }) => {
       [0, 0, 0],
     ]) {
       const { output } = await run(['purge']);
-      const tables = ['logins', 'counters', 'audit_entries'];
+      const tables = ['sessions', 'counters', 'audit_entries'];
       expect(tables.map((table) => count(table, output))).toEqual(expected);
       for (const table of ['one_time_secrets', 'idempotency_records']) {
         expect(count(table, output)).toBeGreaterThanOrEqual(0);

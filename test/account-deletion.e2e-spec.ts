@@ -106,7 +106,7 @@ onEach('the deletion of an account', OPTIONS, ({ api, mails, store }) => {
     expect(tables).toEqual(
       expect.arrayContaining([
         'api_keys',
-        'logins',
+        'sessions',
         'one_time_secrets',
         'passkeys',
         'social_identities',

@@ -66,7 +66,7 @@ onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
   ])[] = [
     [
       'the right password',
-      'logins',
+      'sessions',
       async ({ email }) =>
         () =>
           logIn(email),
@@ -80,7 +80,7 @@ onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
         return () => owner.complete(token, owner.codeOf(secret));
       },
     ],
-    ...['one_time_secrets', 'logins'].map(
+    ...['one_time_secrets', 'sessions'].map(
       (table) =>
         [
           'a recovery code',
@@ -94,13 +94,13 @@ onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
     ),
     [
       'a refresh token',
-      'logins',
+      'sessions',
       async ({ email }) => {
         const { refresh } = await api.accounts.login(email);
         return () => api.post('/auth/refresh/', { refresh });
       },
     ],
-    ...['one_time_secrets', 'passkeys', 'logins'].map(
+    ...['one_time_secrets', 'passkeys', 'sessions'].map(
       (table) =>
         [
           'a passkey',
@@ -117,7 +117,7 @@ onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
           },
         ] as const,
     ),
-    ...['audit_entries', 'logins'].map(
+    ...['audit_entries', 'sessions'].map(
       (table) =>
         [
           'the token of a reset',
@@ -167,7 +167,7 @@ onEach('after calls that were refused', OPTIONS, ({ api, mails, github }) => {
     ],
     [
       'the code of a social login',
-      'logins',
+      'sessions',
       async () => {
         github.person = {
           id: 1,

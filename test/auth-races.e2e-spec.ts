@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeAll, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { Authenticated } from '../src/accounts/login/login-steps.js';
 import { TokensService } from '../src/accounts/tokens/tokens.service.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { type Reply } from './support/api.js';
@@ -9,6 +8,7 @@ import { patiently, times } from './support/concurrent.js';
 import { onEach } from './support/on-each.js';
 import { until } from './support/until.js';
 import { untilBlocked } from './support/until-blocked.js';
+import { Authenticated } from '../src/accounts/sessions.service.js';
 
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
@@ -33,7 +33,7 @@ onEach('races of accounts', { settings: { TRUST_PROXY: '127.0.0.1' } }, ({ api, 
   const refreshPatiently = (token: string) => patiently(() => refresh(token), 10);
   const logins = async (email: string) =>
     (await api.rows.one<{ n: number }>(
-      `SELECT count(*) AS n FROM logins JOIN accounts ON accounts.id = account_id WHERE email = :email`,
+      `SELECT count(*) AS n FROM sessions JOIN accounts ON accounts.id = account_id WHERE email = :email`,
       { email },
     ))!.n;
 

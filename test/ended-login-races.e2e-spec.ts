@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/accounts/password/passwords.js';
-import { LoginsService } from '../src/accounts/sessions.service.js';
+import { SessionsService } from '../src/accounts/sessions.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { bearer, PASSWORD } from './support/accounts.js';
 import { Authenticator } from './support/authenticator.js';
@@ -37,9 +37,9 @@ onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google,
   });
 
   const accounts = () => api.app.get(AccountsService, { strict: false });
-  const endLogins = async () => {
+  const endSessions = async () => {
     await accounts().lock(id);
-    await api.app.get(LoginsService, { strict: false }).endAll(id);
+    await api.app.get(SessionsService, { strict: false }).endAll(id);
   };
   const setUp = async (): Promise<string> => (await api.post('/auth/mfa/totp/', {}, headers)).body.secret;
   const factors = async () => {
@@ -52,7 +52,7 @@ onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google,
   it('turns no second factor on', async () => {
     const code = totpCode(await setUp());
     const confirm = () => api.post('/auth/mfa/totp/confirm/', { code }, headers);
-    expect(await startDuring([api, store], endLogins, confirm)).toBeError('TOKEN_NOT_VALID');
+    expect(await startDuring([api, store], endSessions, confirm)).toBeError('TOKEN_NOT_VALID');
     expect(await factors()).toEqual([false, 0, 0, 0]);
   });
 
@@ -60,13 +60,13 @@ onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google,
     const { body: options } = await api.post('/auth/passkeys/options/', {}, headers);
     const response = new Authenticator(PUBLIC_URL).create(options);
     const add = () => api.post('/auth/passkeys/', { response }, headers);
-    expect(await startDuring([api, store], endLogins, add)).toBeError('TOKEN_NOT_VALID');
+    expect(await startDuring([api, store], endSessions, add)).toBeError('TOKEN_NOT_VALID');
     expect(await factors()).toEqual([false, 0, 0, 0]);
   });
 
   it('creates no API key', async () => {
     const create = () => api.post('/auth/api-keys/', { name: 'Late', scope: 'write' }, headers);
-    expect(await startDuring([api, store], endLogins, create)).toBeError('TOKEN_NOT_VALID');
+    expect(await startDuring([api, store], endSessions, create)).toBeError('TOKEN_NOT_VALID');
     expect(await factors()).toEqual([false, 0, 0, 0]);
   });
 
@@ -78,7 +78,7 @@ onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google,
     const callback = await visitor.logInAt(started.body.authorization_url, login);
     const [cookie] = started.headers['set-cookie']!.split(';');
     const link = () => visitor.get(callback, { cookie: cookie! });
-    expect(await startDuring([api, store], endLogins, link)).toBeError('UNAUTHENTICATED');
+    expect(await startDuring([api, store], endSessions, link)).toBeError('UNAUTHENTICATED');
     expect(await factors()).toEqual([false, 0, 0, 0]);
   });
 

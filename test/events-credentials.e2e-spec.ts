@@ -151,7 +151,7 @@ onEach('open connections whose credential ends', OPTIONS, ({ api, mails }) => {
 
     const statements = await statementsOf(() => watch.checkAll());
     expect(statements).toHaveLength(2);
-    expect(statements.join()).toMatch(/FROM logins .* FROM api_keys |FROM api_keys .* FROM logins /);
+    expect(statements.join()).toMatch(/FROM sessions .* FROM api_keys |FROM api_keys .* FROM sessions /);
     expect(await api.delete(`/auth/api-keys/${deleted.id}/`, session.headers)).toHaveStatus(204);
     await watch.checkAll();
     await until('the stream of the deleted key has ended', () => ofDeleted.isOver);

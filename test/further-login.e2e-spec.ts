@@ -19,10 +19,10 @@ import { AuthRoutes } from '../src/accounts/auth-routes.js';
 import { invalidCode, MailTokens } from '../src/accounts/mail-tokens.js';
 import { OneTimeSecrets } from '../src/accounts/one-time-secrets.js';
 import { LoginModule } from '../src/accounts/login/login.module.js';
-import { emailNotVerified, LoginSteps, SecondStepRequired } from '../src/accounts/login/login-steps.js';
-import { SessionModule } from '../src/accounts/cookie/cookie.module.js';
+import { LoginSteps, SecondStepRequired } from '../src/accounts/login/login-steps.js';
+import { CookieModule } from '../src/accounts/cookie/cookie.module.js';
 import { SessionCookie } from '../src/accounts/cookie/cookie.strategy.js';
-import { SessionsService } from '../src/accounts/cookie/cookie.service.js';
+import { CookiesService } from '../src/accounts/cookie/cookies.service.js';
 import { TokensModule } from '../src/accounts/tokens/tokens.module.js';
 import { TokensService } from '../src/accounts/tokens/tokens.service.js';
 import { AccountData, Public } from '../src/platform/access/index.js';
@@ -32,6 +32,7 @@ import { bearer, PASSWORD, sessionOf } from './support/accounts.js';
 import { MAILS, tokenIn } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
+import { emailNotVerified } from '../src/accounts/login.errors.js';
 
 const PURPOSE = 'log-in';
 const SUBJECT = 'Log in';
@@ -95,7 +96,7 @@ class LinksController {
   constructor(
     private readonly links: LinksService,
     private readonly tokens: TokensService,
-    private readonly sessions: SessionsService,
+    private readonly sessions: CookiesService,
     private readonly cookie: SessionCookie,
   ) {}
 
@@ -130,13 +131,13 @@ class LinksController {
 
 /** A link by mail, as a team would add it: nothing outside of its folder depends on it. */
 @Module({
-  imports: [AccountsModule, LoginModule, SessionModule, TokensModule],
+  imports: [AccountsModule, LoginModule, CookieModule, TokensModule],
   controllers: [LinksController],
   providers: [LinksService],
 })
 class LinksModule {
   constructor(data: AccountData, secrets: OneTimeSecrets) {
-    data.register({ onLoginsEnd: ({ id }) => secrets.end(id, PURPOSE) });
+    data.register({ onSessionsEnd: ({ id }) => secrets.end(id, PURPOSE) });
   }
 }
 

@@ -41,7 +41,7 @@ onEach('accounts for staff', { settings: { PUBLIC_URL }, servers: MAILS }, ({ ap
   };
   const change = (id: number | string, body: object, headers: Headers) =>
     api.patch(`/auth/accounts/${id}/`, body, headers);
-  const endLogins = (id: number | string, headers: Headers) =>
+  const endSessions = (id: number | string, headers: Headers) =>
     api.delete(`/auth/accounts/${id}/sessions/`, headers);
   const reset = (id: number | string, headers: Headers, body: object = {}) =>
     api.post(`/auth/accounts/${id}/reset-mfa/`, body, headers);
@@ -164,7 +164,7 @@ onEach('accounts for staff', { settings: { PUBLIC_URL }, servers: MAILS }, ({ ap
     expect(await change(own, { is_staff: 1 }, root)).toBeError('VALIDATION_ERROR', ['is_staff']);
     for (const id of [999_999, '9223372036854775807', 0, -1]) {
       expect(await api.get(`/auth/accounts/${id}/`, staff)).toBeError('NOT_FOUND');
-      expect(await endLogins(id, staff)).toBeError('NOT_FOUND');
+      expect(await endSessions(id, staff)).toBeError('NOT_FOUND');
     }
     api.moveClock(OLD);
     expect(await change(999_999, { is_active: false }, root)).toBeError('NOT_FOUND');
@@ -231,7 +231,7 @@ onEach('accounts for staff', { settings: { PUBLIC_URL }, servers: MAILS }, ({ ap
     await api.accounts.session('everywhere@example.com');
     expect((await read(id)).logins).toBe(2);
 
-    const reply = await endLogins(id, staff);
+    const reply = await endSessions(id, staff);
     expect(reply).toHaveStatus(204);
     expect(await isLoggedIn(headers)).toBe(false);
     expect((await read(id)).logins).toBe(0);
@@ -240,9 +240,9 @@ onEach('accounts for staff', { settings: { PUBLIC_URL }, servers: MAILS }, ({ ap
     ]);
 
     const other = await person('other-root', { isStaff: true, isSuperuser: true });
-    expect(await endLogins(other.id, staff)).toBeError('FORBIDDEN');
+    expect(await endSessions(other.id, staff)).toBeError('FORBIDDEN');
     expect(await isLoggedIn(other.headers)).toBe(true);
-    expect(await endLogins(other.id, root)).toHaveStatus(204);
+    expect(await endSessions(other.id, root)).toHaveStatus(204);
     expect(await isLoggedIn(other.headers)).toBe(false);
   });
 
@@ -271,7 +271,7 @@ onEach('accounts for staff', { settings: { PUBLIC_URL }, servers: MAILS }, ({ ap
     await api.rows.execute('ALTER TABLE gone RENAME TO audit_entries');
     expect(record).not.toHaveBeenCalled();
     await change(id, { is_staff: true }, root);
-    await endLogins(id, staff);
+    await endSessions(id, staff);
     await reset(id, root);
     await change(id, {}, root);
 

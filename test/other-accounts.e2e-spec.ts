@@ -11,7 +11,7 @@ import { turnOnFactor } from './support/second-factor.js';
 
 const TABLES = [
   'accounts',
-  'logins',
+  'sessions',
   'one_time_secrets',
   'social_identities',
   'totp_factors',
@@ -26,7 +26,7 @@ interface Person {
   readonly tokens: readonly Tokens[];
   /** The headers of the middle login. */
   readonly headers: Record<string, string>;
-  readonly ids: Record<'logins' | 'keys' | 'passkeys' | 'identities', readonly (number | string)[]>;
+  readonly ids: Record<'sessions' | 'keys' | 'passkeys' | 'identities', readonly (number | string)[]>;
 }
 
 /** The number of rows of each table that a call changes, adds or deletes. */
@@ -66,7 +66,7 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     const idsOf = async (path: string) =>
       (await api.get(path, headers)).body.data.map(({ id: one }: any) => one);
     const ids = {
-      logins: await idsOf('/auth/sessions/'),
+      sessions: await idsOf('/auth/sessions/'),
       keys: await idsOf('/auth/api-keys/'),
       passkeys: await idsOf('/auth/passkeys/'),
       identities: await idsOf('/auth/identities/'),
@@ -107,7 +107,7 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     return { own: changedOf(people[1]), others: { ...changedOf(people[0]), ...changedOf(people[2]) } };
   }
 
-  const ALL = { accounts: 1, logins: 3, social_identities: 3, passkeys: 3, api_keys: 3 };
+  const ALL = { accounts: 1, sessions: 3, social_identities: 3, passkeys: 3, api_keys: 3 };
   const one = (path: string, ids: (person: Person) => readonly (number | string)[]) => (middle: Person) =>
     api.delete(`${path}${ids(middle)[1]!}/`, middle.headers);
   const linkIn = async ({ email }: Person, subject: string) => tokenIn(await mails.nextWith(email, subject));
@@ -115,20 +115,24 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
   const CALLS: readonly (readonly [what: string, changed: Changed, (middle: Person) => Promise<Reply>])[] = [
     [
       'a login',
-      { accounts: 1, logins: 1 },
+      { accounts: 1, sessions: 1 },
       ({ email }) => api.post('/auth/login/', { email, password: PASSWORD }),
     ],
-    ['a refresh', { logins: 1 }, ({ tokens }) => api.post('/auth/refresh/', { refresh: tokens[1]!.refresh })],
-    ['a logout', { logins: 1 }, ({ tokens }) => api.post('/auth/logout/', { refresh: tokens[1]!.refresh })],
-    ['the end of a login', { logins: 1 }, one('/auth/sessions/', ({ ids }) => ids.logins)],
-    ['the end of other logins', { logins: 2 }, ({ headers }) => api.delete('/auth/sessions/', headers)],
+    [
+      'a refresh',
+      { sessions: 1 },
+      ({ tokens }) => api.post('/auth/refresh/', { refresh: tokens[1]!.refresh }),
+    ],
+    ['a logout', { sessions: 1 }, ({ tokens }) => api.post('/auth/logout/', { refresh: tokens[1]!.refresh })],
+    ['the end of a login', { sessions: 1 }, one('/auth/sessions/', ({ ids }) => ids.sessions)],
+    ['the end of other logins', { sessions: 2 }, ({ headers }) => api.delete('/auth/sessions/', headers)],
     ['a deleted API key', { api_keys: 1 }, one('/auth/api-keys/', ({ ids }) => ids.keys)],
     ['a deleted passkey', { passkeys: 1 }, one('/auth/passkeys/', ({ ids }) => ids.passkeys)],
     ['a deleted identity', { social_identities: 1 }, one('/auth/identities/', ({ ids }) => ids.identities)],
     ['a change of name', { accounts: 1 }, ({ headers }) => api.patch('/auth/me/', { name: 'B' }, headers)],
     [
       'a change of password',
-      { accounts: 1, logins: 3 },
+      { accounts: 1, sessions: 3 },
       ({ headers }) =>
         api.post(
           '/auth/change-password/',
@@ -138,7 +142,7 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     ],
     [
       'a reset',
-      { accounts: 1, logins: 3, api_keys: 3 },
+      { accounts: 1, sessions: 3, api_keys: 3 },
       async (middle) => {
         await api.post('/auth/password/reset/', { email: middle.email });
         const token = await linkIn(middle, 'Reset your password');
@@ -147,7 +151,7 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     ],
     [
       'a change of address',
-      { accounts: 1, logins: 1 },
+      { accounts: 1, sessions: 1 },
       async ({ headers }) => {
         const new_email = `new${tests}@example.com`;
         await api.post('/auth/email/change/', { new_email, password: PASSWORD }, headers);
@@ -163,18 +167,22 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     ['a deletion', ALL, ({ headers }) => api.delete('/auth/me/', headers, { password: PASSWORD })],
     [
       'a deactivation',
-      { accounts: 1, logins: 3, api_keys: 3 },
+      { accounts: 1, sessions: 3, api_keys: 3 },
       ({ id }) => api.patch(`/auth/accounts/${id}/`, { is_active: false }, root),
     ],
     [
       'other rights',
-      { accounts: 1, logins: 3 },
+      { accounts: 1, sessions: 3 },
       ({ id }) => api.patch(`/auth/accounts/${id}/`, { is_staff: true }, root),
     ],
-    ['the end of all logins', { logins: 3 }, ({ id }) => api.delete(`/auth/accounts/${id}/sessions/`, root)],
+    [
+      'the end of all logins',
+      { sessions: 3 },
+      ({ id }) => api.delete(`/auth/accounts/${id}/sessions/`, root),
+    ],
     [
       'a reset of the second factor',
-      { logins: 3, passkeys: 3 },
+      { sessions: 3, passkeys: 3 },
       ({ id }) => api.post(`/auth/accounts/${id}/reset-mfa/`, {}, root),
     ],
   ];
@@ -193,7 +201,7 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     const others = await changedBy(({ headers }) => turnOnFactor(api, headers));
 
     expect(others).toEqual({
-      own: { accounts: 1, logins: 2, totp_factors: 1, one_time_secrets: 10 },
+      own: { accounts: 1, sessions: 2, totp_factors: 1, one_time_secrets: 10 },
       others: {},
     });
   });
@@ -202,10 +210,10 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
   it.each<readonly [what: string, changed: Changed, (middle: Person) => Promise<unknown>]>([
     [
       'a deactivation',
-      { accounts: 1, logins: 3, api_keys: 3 },
+      { accounts: 1, sessions: 3, api_keys: 3 },
       ({ email }) => admin().setActive(email, false),
     ],
-    ['other rights', { accounts: 1, logins: 3 }, ({ email }) => admin().setStaff(email, true)],
+    ['other rights', { accounts: 1, sessions: 3 }, ({ email }) => admin().setStaff(email, true)],
     [
       'another address',
       { accounts: 1 },
@@ -213,7 +221,7 @@ onEach('of three accounts with three rows each,', { servers: MAILS }, ({ api, ma
     ],
     [
       'a password',
-      { accounts: 1, logins: 3, api_keys: 3 },
+      { accounts: 1, sessions: 3, api_keys: 3 },
       ({ email }) => api.accounts.setPassword(email, 'another password'),
     ],
     ['a deletion', ALL, ({ email }) => admin().delete(email)],

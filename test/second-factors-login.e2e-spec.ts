@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { Authenticated, LoginSteps } from '../src/accounts/login/login-steps.js';
+import { LoginSteps } from '../src/accounts/login/login-steps.js';
 import { LoginCodes } from '../src/accounts/social/login-codes.js';
 import { TokensService } from '../src/accounts/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
@@ -10,6 +10,7 @@ import { MAILS } from './support/mail-server.js';
 import { onEach } from './support/on-each.js';
 import { FactorOwner, STEP } from './support/second-factor.js';
 import { until } from './support/until.js';
+import { Authenticated } from '../src/accounts/sessions.service.js';
 
 const MINUTE = 60_000;
 

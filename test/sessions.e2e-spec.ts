@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { Login } from '../src/accounts/session.entity.js';
+import { Session as StoredSession } from '../src/accounts/session.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, type Session, sessionOf } from './support/accounts.js';
 import { startApi } from './support/api.js';
@@ -36,7 +36,7 @@ onEach('sessions', { modules: [FixtureModule] }, ({ api, store }) => {
   const show = (headers: Record<string, string>, on = api) => on.get('/auth/session/', headers);
   const logOut = (headers: Record<string, string>, on = api) => on.delete('/auth/session/', headers);
   const idOf = ({ cookie: { cookie } }: Session) => cookie.split(/[=.]/)[1]!;
-  const rowOf = (of: Session) => api.rows.one<Row>('SELECT * FROM logins WHERE id = :id', { id: idOf(of) });
+  const rowOf = (of: Session) => api.rows.one<Row>('SELECT * FROM sessions WHERE id = :id', { id: idOf(of) });
 
   describe('POST /auth/session/', () => {
     it('returns the account and a CSRF token, with the credential only in the cookie', async () => {
@@ -254,7 +254,7 @@ onEach('sessions', { modules: [FixtureModule] }, ({ api, store }) => {
       const { last_used_at } = (await rowOf(session))!;
       const runner = api.app.get(DataSource).createQueryRunner();
       await runner.startTransaction();
-      await runner.manager.update(Login, { id: idOf(session) }, { address: 'locked' });
+      await runner.manager.update(StoredSession, { id: idOf(session) }, { address: 'locked' });
 
       api.moveClock(2 * MINUTE);
       expect(await show(session.cookie)).toHaveStatus(200);

@@ -135,7 +135,7 @@ onEach('tokens', { modules: [] }, ({ api }) => {
         { 'user-agent': agent },
       );
 
-      const row = await api.rows.one('SELECT * FROM logins WHERE id = :id', {
+      const row = await api.rows.one('SELECT * FROM sessions WHERE id = :id', {
         id: claimsOf(reply.body.refresh).sid,
       });
 

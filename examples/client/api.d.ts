@@ -745,7 +745,7 @@ export interface paths {
          * Ends every login of an account; of a superuser, for superusers
          * @description Guide: [Authentication](/guides/authentication)
          */
-        delete: operations["ManagedAccounts_endLogins"];
+        delete: operations["ManagedAccounts_endSessions"];
         options?: never;
         head?: never;
         patch?: never;
@@ -932,14 +932,14 @@ export interface paths {
          * Lists the logins of the calling account
          * @description Guide: [Sessions](/guides/sessions)
          */
-        get: operations["Logins_list"];
+        get: operations["Sessions_list"];
         put?: never;
         post?: never;
         /**
          * Ends all other logins of the calling account
          * @description Guide: [Sessions](/guides/sessions)
          */
-        delete: operations["Logins_endOthers"];
+        delete: operations["Sessions_endOthers"];
         options?: never;
         head?: never;
         patch?: never;
@@ -959,7 +959,7 @@ export interface paths {
          * Ends a login
          * @description Guide: [Sessions](/guides/sessions)
          */
-        delete: operations["Logins_end"];
+        delete: operations["Sessions_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1146,7 +1146,7 @@ export interface paths {
          * Reads the session of the cookie
          * @description Guide: [Sessions](/guides/sessions)
          */
-        get: operations["Sessions_show"];
+        get: operations["Cookies_show"];
         put?: never;
         /**
          * Logs in, and sets a session cookie
@@ -1154,12 +1154,12 @@ export interface paths {
          *
          *     Guide: [Sessions](/guides/sessions)
          */
-        post: operations["Sessions_logIn"];
+        post: operations["Cookies_logIn"];
         /**
          * Ends the session of the cookie
          * @description Guide: [Sessions](/guides/sessions)
          */
-        delete: operations["Sessions_logOut"];
+        delete: operations["Cookies_logOut"];
         options?: never;
         head?: never;
         patch?: never;
@@ -8443,7 +8443,7 @@ export interface operations {
             };
         };
     };
-    ManagedAccounts_endLogins: {
+    ManagedAccounts_endSessions: {
         parameters: {
             query?: never;
             header?: never;
@@ -9511,7 +9511,7 @@ export interface operations {
             };
         };
     };
-    Logins_list: {
+    Sessions_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -9585,7 +9585,7 @@ export interface operations {
             };
         };
     };
-    Logins_endOthers: {
+    Sessions_endOthers: {
         parameters: {
             query?: never;
             header?: never;
@@ -9677,7 +9677,7 @@ export interface operations {
             };
         };
     };
-    Logins_end: {
+    Sessions_end: {
         parameters: {
             query?: never;
             header?: never;
@@ -10789,7 +10789,7 @@ export interface operations {
             };
         };
     };
-    Sessions_show: {
+    Cookies_show: {
         parameters: {
             query?: never;
             header?: never;
@@ -10863,7 +10863,7 @@ export interface operations {
             };
         };
     };
-    Sessions_logIn: {
+    Cookies_logIn: {
         parameters: {
             query?: never;
             header?: never;
@@ -10981,7 +10981,7 @@ export interface operations {
             };
         };
     };
-    Sessions_logOut: {
+    Cookies_logOut: {
         parameters: {
             query?: never;
             header?: never;

@@ -51,7 +51,7 @@ export class AccountAdmin {
       const isDeactivated = account.isActive && !rights.isActive;
       await this.accounts.setRights(account.id, rights);
       if (isDeactivated) await this.data.revoke(account);
-      else if (rights.isStaff !== account.isStaff) await this.data.endLogins(account);
+      else if (rights.isStaff !== account.isStaff) await this.data.endSessions(account);
       await this.mails.notify(account, isDeactivated ? 'deactivated' : 'rights-changed');
       return Object.assign(account, rights);
     };
@@ -62,9 +62,9 @@ export class AccountAdmin {
   }
 
   /** Ends every login of an account. */
-  endLogins(seen: Account): Promise<void> {
+  endSessions(seen: Account): Promise<void> {
     const traces = { ...tracesOf(seen), security: ['logins_ended'] } as const;
-    return this.changes.run(seen.id, traces, (account) => this.data.endLogins(account));
+    return this.changes.run(seen.id, traces, (account) => this.data.endSessions(account));
   }
 
   /** Takes the second factor and the passkeys of a person away who has lost them, and ends the logins. */
@@ -72,7 +72,7 @@ export class AccountAdmin {
     const traces = { ...tracesOf(seen), security: ['account_changed', 'second factor reset'] } as const;
     return this.changes.run(seen.id, traces, async (account) => {
       await this.data.resetFactors(account);
-      await this.data.endLogins(account);
+      await this.data.endSessions(account);
     });
   }
 

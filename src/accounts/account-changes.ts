@@ -28,7 +28,7 @@ interface Traces<T> {
 /** A change that gives the caller another way into the account. */
 interface AccessTraces<T> extends Traces<T> {
   /** The error if the login of the caller has ended since the request was authenticated. */
-  readonly loginEnded?: () => Error;
+  readonly sessionEnded?: () => Error;
 }
 
 /** The path of an account, for the audit log. */
@@ -84,12 +84,12 @@ export class AccountChanges {
    */
   addAccess<T>(
     caller: Pick<Principal, 'sid'> & { readonly account: Pick<Account, 'id'> },
-    { loginEnded = tokenNotValid, ...traces }: AccessTraces<T>,
+    { sessionEnded = tokenNotValid, ...traces }: AccessTraces<T>,
     work: (account: Account) => Promise<T>,
   ): Promise<T> {
     return this.run(caller.account.id, traces, async (account) => {
       if (!account.isActive) throw accountDeleted();
-      if (!(await this.recent.isOpen(caller))) throw loginEnded();
+      if (!(await this.recent.isOpen(caller))) throw sessionEnded();
       return work(account);
     });
   }

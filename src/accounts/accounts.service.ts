@@ -133,16 +133,16 @@ export class AccountsService {
    * Replaces the password, and ends the logins of the account but one, and the tokens in mails.
    *
    * @param seen the account whose password was compared with the old one
-   * @param exceptLogin id of the login to keep
+   * @param exceptSession id of the login to keep
    */
-  async setPassword(seen: Account, passwordHash: string, exceptLogin?: string): Promise<void> {
+  async setPassword(seen: Account, passwordHash: string, exceptSession?: string): Promise<void> {
     const { id, passwordChangedAt } = seen;
     const { affected } = await this.accounts.update(
       { id, passwordChangedAt },
       { passwordHash, passwordChangedAt: laterThan(passwordChangedAt, this.clock.now()) },
     );
     if (affected === 0) throw await this.incorrectPassword(id);
-    await this.data.endLogins(seen, exceptLogin);
+    await this.data.endSessions(seen, exceptSession);
     await this.data.credentialsChanged(seen);
   }
 
@@ -168,7 +168,7 @@ export class AccountsService {
   async markVerified(account: Account, { byOwner }: { byOwner: boolean }): Promise<void> {
     if (!account.isEmailVerified) {
       await this.accounts.update({ id: account.id }, VERIFIED);
-      if (!byOwner) await this.data.endLogins(account);
+      if (!byOwner) await this.data.endSessions(account);
     }
     if (byOwner && !account.isOwnerConfirmed) await this.confirmOwner(account);
   }

@@ -103,8 +103,8 @@ export class ManagedAccountsController {
   @ApiOperation({ summary: 'Ends every login of an account; of a superuser, for superusers' })
   @Throws({ NOT_FOUND: NO_SUCH_ACCOUNT })
   @HttpCode(HttpStatus.NO_CONTENT)
-  async endLogins(@CurrentPrincipal() caller: Principal, @Id() id: number): Promise<void> {
-    await this.managed.endLogins(caller, id);
+  async endSessions(@CurrentPrincipal() caller: Principal, @Id() id: number): Promise<void> {
+    await this.managed.endSessions(caller, id);
   }
 
   @Post(':id/reset-mfa')

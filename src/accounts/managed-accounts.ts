@@ -34,10 +34,10 @@ export class ManagedAccounts {
   }
 
   /** Ends every login of an account. @throws AppError `NOT_FOUND`; `FORBIDDEN` for that of a superuser, unless by one */
-  async endLogins({ account: caller }: Principal, id: number): Promise<void> {
+  async endSessions({ account: caller }: Principal, id: number): Promise<void> {
     const account = await this.search.findOne(id);
     if (account.isSuperuser && !caller.isSuperuser) throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
-    await this.admin.endLogins(account);
+    await this.admin.endSessions(account);
   }
 
   /** @throws AppError `NOT_FOUND`, `FORBIDDEN` without a recent login, `CONFLICT` for one's own account */

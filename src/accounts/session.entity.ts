@@ -1,18 +1,18 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { HiddenColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
-import type { LoginKind } from '../platform/access/index.js';
+import type { SessionKind } from '../platform/access/index.js';
 import { Account } from './account.entity.js';
 
 /**
- * One login of an account: a session by cookie, or a family of tokens. Of a family, the row has the ids of
+ * A session of an account: by cookie, or a family of tokens. Of a family, the row has the ids of
  * the current refresh token and of its predecessor; any other refresh token of the family has been
  * used.
  */
-@Entity('logins')
-@Index('logins_account_id', ['accountId'])
-@Index('logins_expires_at', ['expiresAt'])
-export class Login {
-  /** The claim `sid`. It is not secret: the account's owner sees it in the list of logins. */
+@Entity('sessions')
+@Index('sessions_account_id', ['accountId'])
+@Index('sessions_expires_at', ['expiresAt'])
+export class Session {
+  /** The claim `sid`. It is not secret: the account's owner sees it in the list of sessions. */
   @TextColumn('id', { primary: true })
   id!: string;
 
@@ -20,11 +20,11 @@ export class Login {
   accountId!: number;
 
   @ManyToOne(() => Account, { nullable: false })
-  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'logins_account_id_fkey' })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'sessions_account_id_fkey' })
   account?: Account;
 
   @TextColumn('kind')
-  kind!: LoginKind;
+  kind!: SessionKind;
 
   @HiddenColumn('refresh_jti', { nullable: true })
   refreshJti?: string | null;

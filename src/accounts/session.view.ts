@@ -1,15 +1,15 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { TimestampProperty } from '../platform/http/openapi/properties.js';
-import type { Login } from './session.entity.js';
+import type { Session } from './session.entity.js';
 
-/** A login as the account's owner sees it: enough to recognize a device. */
+/** A session as the account's owner sees it: enough to recognize a device. */
 @ApiSchema({ name: 'Login' })
-export class LoginView {
+export class SessionView {
   @ApiProperty({ example: '5f0c7a55-6a53-4d7e-9d4e-6f1f0c6f6c1b' })
   readonly id!: string;
 
   @ApiProperty({ enum: ['cookie', 'token'] })
-  readonly kind!: Login['kind'];
+  readonly kind!: Session['kind'];
 
   @TimestampProperty()
   readonly created_at!: string;
@@ -28,13 +28,13 @@ export class LoginView {
   readonly current!: boolean;
 }
 
-/** @param sid the caller's own login */
-export const toLoginView = (login: Login, sid: string | undefined): LoginView => ({
-  id: login.id,
-  kind: login.kind,
-  created_at: login.createdAt.toISOString(),
-  last_used_at: login.lastUsedAt.toISOString(),
-  address: login.address,
-  agent: login.agent,
-  current: login.id === sid,
+/** @param sid the caller's own session */
+export const toSessionView = (session: Session, sid: string | undefined): SessionView => ({
+  id: session.id,
+  kind: session.kind,
+  created_at: session.createdAt.toISOString(),
+  last_used_at: session.lastUsedAt.toISOString(),
+  address: session.address,
+  agent: session.agent,
+  current: session.id === sid,
 });

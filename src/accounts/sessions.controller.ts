@@ -7,31 +7,31 @@ import { AppError } from '../platform/http/errors/errors.js';
 import { isStorable } from '../platform/http/validation/text.js';
 import { AccountChanges } from './account-changes.js';
 import type { Account } from './account.entity.js';
-import { LoginView, toLoginView } from './session.view.js';
-import { LoginsService } from './sessions.service.js';
+import { SessionView, toSessionView } from './session.view.js';
+import { SessionsService } from './sessions.service.js';
 
 /** The caller's logins, by cookie and by token. */
 @Controller({ path: 'auth/sessions', version: VERSION_NEUTRAL })
 @AuthRoutes()
-export class LoginsController {
+export class SessionsController {
   constructor(
-    private readonly logins: LoginsService,
+    private readonly sessions: SessionsService,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
   ) {}
 
   @Get()
   @ApiOperation({ summary: 'Lists the logins of the calling account' })
-  @ReturnsList(LoginView)
-  async list(@CurrentPrincipal() { account, sid }: Principal): Promise<{ data: LoginView[] }> {
-    return { data: (await this.logins.list(account.id)).map((login) => toLoginView(login, sid)) };
+  @ReturnsList(SessionView)
+  async list(@CurrentPrincipal() { account, sid }: Principal): Promise<{ data: SessionView[] }> {
+    return { data: (await this.sessions.list(account.id)).map((session) => toSessionView(session, sid)) };
   }
 
   @Delete()
   @ApiOperation({ summary: 'Ends all other logins of the calling account' })
   @HttpCode(HttpStatus.NO_CONTENT)
   endOthers(@CurrentPrincipal() { account, sid }: Principal): Promise<void> {
-    return this.changes.run(account.id, {}, (current) => this.data.endLogins(current, sid));
+    return this.changes.run(account.id, {}, (current) => this.data.endSessions(current, sid));
   }
 
   @Delete(':id')
@@ -39,7 +39,7 @@ export class LoginsController {
   @Throws({ NOT_FOUND: 'Login not found' })
   @HttpCode(HttpStatus.NO_CONTENT)
   async end(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
-    const ended = isStorable(id) && (await this.logins.end(account.id, id));
+    const ended = isStorable(id) && (await this.sessions.end(account.id, id));
     if (!ended) throw new AppError('NOT_FOUND', 'Login not found');
   }
 }

@@ -7,61 +7,65 @@ import { Config } from '../platform/config/config.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
-import type { LoginInfo, LoginKind, Rights } from '../platform/access/index.js';
+import type { SessionInfo, SessionKind, Rights } from '../platform/access/index.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 import { type Account } from './account.entity.js';
-import { badCredentials } from './password/password-logins.js';
-import { Login } from './session.entity.js';
-import type { Authenticated } from './login/login-steps.js';
+import { Session } from './session.entity.js';
+import { badCredentials } from './login.errors.js';
 
-/** The newest logins that a list contains. */
+/** An account that has passed every step of a login. No session begins without one, so no way to log in skips a step. */
+export class Authenticated {
+  constructor(readonly account: Account) {}
+}
+
+/** The newest sessions that a list contains. */
 const LIST_LIMIT = 1000;
 
 const DAY = 24 * 3600 * 1000;
 
-/** Logins that have neither expired nor reached their maximum age: the one condition, wherever a login counts. */
+/** Logins that have neither expired nor reached their maximum age: the one condition, wherever a session counts. */
 const VALID = 'expires_at > :now AND created_at > :oldest';
 
 /**
- * Ends a statement about valid logins of active accounts.
+ * Ends a statement about valid sessions of active accounts.
  *
- * @param columns of the logins, under names that accounts do not have
- * @param condition chooses logins
+ * @param columns of the sessions, under names that accounts do not have
+ * @param condition chooses sessions
  */
 const ofValid = (columns: string, condition: string): string =>
   `FROM accounts JOIN (
-     SELECT account_id, ${columns} FROM logins
+     SELECT account_id, ${columns} FROM sessions
      WHERE ${condition} AND ${VALID}
-   ) AS login ON login.account_id = accounts.id WHERE is_active`;
+   ) AS session ON session.account_id = accounts.id WHERE is_active`;
 
-/** A new login: by cookie it has a secret, by token a refresh token. */
-interface NewLogin {
+/** A new session: by cookie it has a secret, by token a refresh token. */
+interface NewSession {
   readonly id: string;
-  readonly kind: LoginKind;
+  readonly kind: SessionKind;
   readonly refreshJti?: string;
   readonly secretHash?: string;
   readonly expiresAt: Date;
 }
 
-/** What identifies a login: the claims of an access token, or the content of a cookie. */
+/** What identifies a session: the claims of an access token, or the content of a cookie. */
 type Presented =
   { readonly id: string; readonly accountId: number } | { readonly id: string; readonly secretHash: string };
 
-/** A valid login with its account. */
-export interface OpenLogin {
+/** A valid session with its account. */
+export interface OpenSession {
   readonly account: Account;
-  readonly login: LoginInfo;
+  readonly session: SessionInfo;
   readonly lastUsedAt: Date;
 }
 
-/** A use of a login, and until when it extends the login. */
-type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
+/** A use of a session, and until when it extends the session. */
+type SessionUse = Pick<Session, 'lastUsedAt' | 'expiresAt'>;
 
-/** The logins of accounts, by cookie or by token. */
+/** The sessions of accounts, by cookie or by token. */
 @Injectable()
-export class LoginsService {
+export class SessionsService {
   constructor(
-    @InjectRepository(Login) private readonly logins: Repository<Login>,
+    @InjectRepository(Session) private readonly sessions: Repository<Session>,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly changes: Changes,
@@ -70,20 +74,20 @@ export class LoginsService {
   ) {}
 
   /**
-   * Opens a login.
+   * Opens a session.
    *
    * @throws AppError `UNAUTHENTICATED` if the account, its password or its second factor was changed concurrently
    */
-  async open({ account }: Authenticated, login: NewLogin, { address, agent }: ClientInfo): Promise<void> {
+  async open({ account }: Authenticated, session: NewSession, { address, agent }: ClientInfo): Promise<void> {
     const parameters = {
-      id: login.id,
-      kind: login.kind,
-      refreshJti: login.refreshJti ?? null,
-      secretHash: login.secretHash ?? null,
+      id: session.id,
+      kind: session.kind,
+      refreshJti: session.refreshJti ?? null,
+      secretHash: session.secretHash ?? null,
       address,
       agent,
       now: this.clock.now().toISOString(),
-      expiresAt: login.expiresAt.toISOString(),
+      expiresAt: session.expiresAt.toISOString(),
       account: account.id,
       passwordChangedAt: account.passwordChangedAt.toISOString(),
       // A boolean for both databases.
@@ -97,7 +101,7 @@ export class LoginsService {
       });
       // SQL, because TypeORM has no `INSERT … SELECT`.
       const opened = await this.transactions.execute(
-        `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
+        `INSERT INTO sessions (id, account_id, kind, refresh_jti, secret_hash, address, agent,
            created_at, last_used_at, expires_at)
          SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
          WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
@@ -113,9 +117,9 @@ export class LoginsService {
   /**
    * Finds the account of a credential, in one statement.
    *
-   * @returns `undefined` when the login is unknown or has ended, or the account is inactive
+   * @returns `undefined` when the session is unknown or has ended, or the account is inactive
    */
-  async find(presented: Presented): Promise<OpenLogin | undefined> {
+  async find(presented: Presented): Promise<OpenSession | undefined> {
     const [owner, kind] =
       'accountId' in presented
         ? (['account_id = :accountId', 'token'] as const)
@@ -129,79 +133,79 @@ export class LoginsService {
     );
     if (!row) return undefined;
     const { lastUsedAt, authenticatedAt, ...account } = row;
-    const login = { sid: presented.id, kind, authenticatedAt: new Date(authenticatedAt) };
-    return { account: toAccount(account), login, lastUsedAt: new Date(lastUsedAt) };
+    const session = { sid: presented.id, kind, authenticatedAt: new Date(authenticatedAt) };
+    return { account: toAccount(account), session, lastUsedAt: new Date(lastUsedAt) };
   }
 
-  /** The accounts of the logins that are valid, by the ids of the logins. */
+  /** The accounts of the sessions that are valid, by the ids of the sessions. */
   async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
-    const rows = await this.queries.all<{ loginId: string } & Rights>(
-      `SELECT "loginId", account_id AS "accountId", is_staff AS "isStaff" ${ofValid(
-        'id AS "loginId"',
+    const rows = await this.queries.all<{ sessionId: string } & Rights>(
+      `SELECT "sessionId", account_id AS "accountId", is_staff AS "isStaff" ${ofValid(
+        'id AS "sessionId"',
         `id IN (SELECT value ->> 'id' FROM ${this.queries.dialect.elementsOf(':ids')} AS element)`,
       )}`,
       { ids: JSON.stringify(ids.map((id) => ({ id }))), ...this.limits() },
     );
-    return new Map(rows.map((row) => [row.loginId, row]));
+    return new Map(rows.map((row) => [row.sessionId, row]));
   }
 
-  /** Records that the password or the second factor of a login was checked again. */
+  /** Records that the password or the second factor of a session was checked again. */
   async confirm(id: string): Promise<void> {
-    await this.logins.update({ id }, { authenticatedAt: this.clock.now() });
+    await this.sessions.update({ id }, { authenticatedAt: this.clock.now() });
   }
 
-  /** Ends the logins of an account. Use `AccountData.endLogins`, which also ends what can become one. */
+  /** Ends the sessions of an account. Use `AccountData.endSessions`, which also ends what can become one. */
   async endAll(accountId: number, except = ''): Promise<void> {
-    await this.logins.delete({ accountId, id: Not(except) });
+    await this.sessions.delete({ accountId, id: Not(except) });
   }
 
-  /** The valid logins of an account, newest first. */
-  list(accountId: number): Promise<Login[]> {
-    return this.logins.find({
+  /** The valid sessions of an account, newest first. */
+  list(accountId: number): Promise<Session[]> {
+    return this.sessions.find({
       where: { accountId, ...this.valid() },
       order: { createdAt: 'DESC', id: 'DESC' },
       take: LIST_LIMIT,
     });
   }
 
-  /** The number of valid logins of an account. */
+  /** The number of valid sessions of an account. */
   count(accountId: number): Promise<number> {
-    return this.logins.countBy({ accountId, ...this.valid() });
+    return this.sessions.countBy({ accountId, ...this.valid() });
   }
 
-  /** The account of a valid login. */
+  /** The account of a valid session. */
   async ownerOf(id: string): Promise<number | undefined> {
-    const login = await this.logins.findOneBy({ id, ...this.valid() });
-    return login?.accountId;
+    const session = await this.sessions.findOneBy({ id, ...this.valid() });
+    return session?.accountId;
   }
 
   isOpen(id: string): Promise<boolean> {
-    return this.logins.existsBy({ id, ...this.valid() });
+    return this.sessions.existsBy({ id, ...this.valid() });
   }
 
   /**
-   * Ends one login of an account, even if its refresh token has just been exchanged: a concurrent refresh must not keep it
+   * Ends one session of an account, even if its refresh token has just been exchanged: a concurrent refresh must not keep it
    * valid.
    *
    * @returns whether it was valid
    */
   end(accountId: number, id: string): Promise<boolean> {
     return this.transactions.run(async () => {
-      const { affected } = await this.logins.delete({ id, accountId, ...this.valid() });
+      const { affected } = await this.sessions.delete({ id, accountId, ...this.valid() });
       if (affected === 1) await this.changes.record({ actor: accountId });
       return affected === 1;
     });
   }
 
-  /** Ends the login of a cookie, if its secret is right. */
+  /** Ends the session of a cookie, if its secret is right. */
   async endCookie(id: string, secretHash: string): Promise<void> {
-    await this.logins.delete({ id, secretHash });
+    await this.sessions.delete({ id, secretHash });
   }
 
-  /** Records a use of a login, unless a later one is recorded, and extends the login. */
-  async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
+  /** Records a use of a session, unless a later one is recorded, and extends the session. */
+  async touch(id: string, use: SessionUse, { address, agent }: ClientInfo): Promise<void> {
     const isEarlier = { id, lastUsedAt: LessThan(use.lastUsedAt) };
-    await this.logins.update(isEarlier, { ...use, address, agent });
+    await this.sessions.update(isEarlier, { ...use, address, agent });
   }
 
   /** {@link VALID} as a condition of TypeORM. */

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApiKeyModule } from '../accounts/api-key/api-key.module.js';
 import { PasskeyModule } from '../accounts/passkey/passkey.module.js';
 import { PasswordModule } from '../accounts/password/password.module.js';
-import { SessionModule } from '../accounts/cookie/cookie.module.js';
+import { CookieModule } from '../accounts/cookie/cookie.module.js';
 import { SocialModule } from '../accounts/social/social.module.js';
 import { TokensModule } from '../accounts/tokens/tokens.module.js';
 import { TotpModule } from '../accounts/totp/totp.module.js';
@@ -15,7 +15,7 @@ import { TotpModule } from '../accounts/totp/totp.module.js';
   imports: [
     ApiKeyModule,
     TokensModule,
-    SessionModule,
+    CookieModule,
     TotpModule,
     PasskeyModule,
     PasswordModule,

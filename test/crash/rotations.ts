@@ -75,7 +75,7 @@ export class Rotations {
 
   private async read(sid: string): Promise<Row | undefined> {
     const { DATABASE_URL: url, DATA_DIR: folder } = this.environment;
-    const sql = 'SELECT refresh_jti, previous_jti FROM logins WHERE id =';
+    const sql = 'SELECT refresh_jti, previous_jti FROM sessions WHERE id =';
     if (url === undefined) {
       const database = new Database(join(folder!, 'database.sqlite'), { readonly: true });
       const row = database.prepare<[string], Row>(`${sql} ?`).get(sid);

@@ -4,15 +4,15 @@ import { LoginModule } from '../login/login.module.js';
 import { PasskeyModule } from '../passkey/passkey.module.js';
 import { SocialModule } from '../social/social.module.js';
 import { Csrf } from './csrf.js';
-import { SessionCookie, SessionStrategy } from './cookie.strategy.js';
-import { SessionsController } from './cookie.controller.js';
-import { SessionsService } from './cookie.service.js';
+import { SessionCookie, CookieStrategy } from './cookie.strategy.js';
+import { CookiesController } from './cookies.controller.js';
+import { CookiesService } from './cookies.service.js';
 
 /** Logins of browsers, by cookie. */
 @Module({
   imports: [TokensModule, PasskeyModule, SocialModule, LoginModule],
-  controllers: [SessionsController],
-  providers: [Csrf, SessionCookie, SessionStrategy, SessionsService],
-  exports: [SessionCookie, SessionsService],
+  controllers: [CookiesController],
+  providers: [Csrf, SessionCookie, CookieStrategy, CookiesService],
+  exports: [SessionCookie, CookiesService],
 })
-export class SessionModule {}
+export class CookieModule {}

@@ -9,7 +9,9 @@ import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { type Account } from '../account.entity.js';
 import { AccountsService } from '../accounts.service.js';
 import { Config } from '../../platform/config/config.js';
-import { badCredentials, PasswordLogins } from '../password/password-logins.js';
+import { badCredentials, emailNotVerified, WRONG_VERIFIER } from '../login.errors.js';
+import { Authenticated } from '../sessions.service.js';
+import { PasswordLogins } from '../password/password-logins.js';
 import { LoginInput } from '../account.input.js';
 import { OneTimeSecrets } from '../one-time-secrets.js';
 import { CodeChecks } from '../totp/code-checks.js';
@@ -17,11 +19,6 @@ import { SecondStepInput } from '../totp/totp.input.js';
 
 /** How long a login waits for its code, in seconds. */
 const LIFETIME = 300;
-
-export const EMAIL_NOT_VERIFIED =
-  'The e-mail address is not verified; open the link in the verification mail';
-
-export const WRONG_VERIFIER = 'The code_verifier is wrong or missing';
 
 const PURPOSE = 'second-step';
 
@@ -43,14 +40,6 @@ export class SecondStepRequired {
   }
 }
 
-/**
- * An account that has passed every step of a login. Neither tokens nor a session begin without one, so that no way to
- * log in skips a step.
- */
-export class Authenticated {
-  constructor(readonly account: Account) {}
-}
-
 interface FirstStep {
   /** Of the only client that may take the second step (S256, RFC 7636). */
   readonly codeChallenge?: string | undefined;
@@ -58,7 +47,7 @@ interface FirstStep {
   readonly acceptsUnverified?: boolean;
 }
 
-/** Opens the login of an account, as tokens or as a session. */
+/** Opens a session of an account, by tokens or by a cookie. */
 type Open<T> = (authenticated: Authenticated) => Promise<T>;
 
 /**
@@ -171,9 +160,6 @@ export class LoginSteps {
     return account;
   }
 }
-
-export const emailNotVerified = (): AppError =>
-  new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
 
 /** The `code_challenge` of a `code_verifier` (S256, RFC 7636). */
 export const challengeOf = (verifier: string): string =>

@@ -4,18 +4,18 @@ import { AccountData, CredentialWatch, exportOf, RecentLogins } from '../../plat
 import { Purger } from '../../platform/jobs/purger.js';
 import { PasswordModule } from '../password/password.module.js';
 import { TotpModule } from '../totp/totp.module.js';
-import { Login } from '../session.entity.js';
+import { Session } from '../session.entity.js';
 import { LoginSteps } from './login-steps.js';
-import { toLoginView } from '../session.view.js';
-import { LoginsController } from '../sessions.controller.js';
-import { LoginsService } from '../sessions.service.js';
+import { toSessionView } from '../session.view.js';
+import { SessionsController } from '../sessions.controller.js';
+import { SessionsService } from '../sessions.service.js';
 
 /** What every way to log in passes, and the logins that are open, by cookie and by token. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Login]), PasswordModule, TotpModule],
-  controllers: [LoginsController],
-  providers: [LoginsService, LoginSteps],
-  exports: [TypeOrmModule, LoginsService, LoginSteps],
+  imports: [TypeOrmModule.forFeature([Session]), PasswordModule, TotpModule],
+  controllers: [SessionsController],
+  providers: [SessionsService, LoginSteps],
+  exports: [TypeOrmModule, SessionsService, LoginSteps],
 })
 export class LoginModule {
   constructor(
@@ -23,24 +23,24 @@ export class LoginModule {
     recent: RecentLogins,
     watch: CredentialWatch,
     purger: Purger,
-    logins: LoginsService,
+    logins: SessionsService,
   ) {
     data.register({
-      tables: ['logins'],
+      tables: ['sessions'],
       exports: {
         logins: exportOf(
           (id) => logins.list(id),
           (login) => {
-            const { current: _, ...exported } = toLoginView(login, undefined);
+            const { current: _, ...exported } = toSessionView(login, undefined);
             return exported;
           },
         ),
       },
       counts: { logins: ({ id }) => logins.count(id) },
-      onLoginsEnd: ({ id }, except) => logins.endAll(id, except),
+      onSessionsEnd: ({ id }, except) => logins.endAll(id, except),
     });
     recent.register({ confirm: (sid) => logins.confirm(sid), isOpen: (sid) => logins.isOpen(sid) });
     watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => logins.rightsOf(ids) });
-    purger.register('logins');
+    purger.register('sessions');
   }
 }

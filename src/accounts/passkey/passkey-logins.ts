@@ -7,10 +7,11 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { isStorable } from '../../platform/http/validation/text.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { type Authenticated, LoginSteps } from '../login/login-steps.js';
+import { LoginSteps } from '../login/login-steps.js';
 import { LoginThrottle } from '../password/login-throttle.js';
 import { Passkey } from './passkey.entity.js';
 import { toUserHandle, WebAuthn } from './webauthn.js';
+import { type Authenticated } from '../sessions.service.js';
 
 export const WRONG_PASSKEY = 'The passkey is unknown, or its response is invalid; start again';
 

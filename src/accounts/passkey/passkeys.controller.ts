@@ -39,13 +39,13 @@ import {
   TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
 import type { Account } from '../account.entity.js';
-import { EMAIL_NOT_VERIFIED } from '../login/login-steps.js';
 import { TokenPair, TokensService } from '../tokens/tokens.service.js';
 import { PasskeyLogins, WRONG_PASSKEY } from './passkey-logins.js';
 import { PasskeyLoginInput, RegisterPasskeyInput } from './passkey.input.js';
 import { PasskeyView, toPasskeyView, WEBAUTHN_OPTIONS } from './passkey.view.js';
 import { NO_SUCH_PASSKEY, PasskeysService, TOO_MANY_PASSKEYS, WRONG_RESPONSE } from './passkeys.service.js';
 import { NO_DOMAIN, WebAuthn } from './webauthn.js';
+import { EMAIL_NOT_VERIFIED } from '../login.errors.js';
 
 /** The passkeys of the calling account, and logins by passkey. */
 @Controller({ path: 'auth/passkeys', version: VERSION_NEUTRAL })

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import type { Account } from '../account.entity.js';
 import { AccountsService } from '../accounts.service.js';
 import { emailKey } from '../email-address.js';
+import { badCredentials } from '../login.errors.js';
 import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
@@ -68,7 +68,3 @@ export class PasswordLogins {
     return matches;
   }
 }
-
-export const BAD_CREDENTIALS = 'The e-mail or the password is wrong';
-
-export const badCredentials = (): AppError => new AppError('UNAUTHENTICATED', BAD_CREDENTIALS);

@@ -26,12 +26,12 @@ import {
   RecentInput,
 } from '../../platform/access/index.js';
 import { type Account } from '../account.entity.js';
-import { EMAIL_NOT_VERIFIED } from '../login/login-steps.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { IdentitiesService, NO_SUCH_IDENTITY } from './identities.service.js';
 import { FlowCookie } from './login-flows.js';
 import { StartLinkQuery } from './social.input.js';
 import { SocialService } from './social.service.js';
+import { EMAIL_NOT_VERIFIED } from '../login.errors.js';
 
 /** The caller's identities at providers. */
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })

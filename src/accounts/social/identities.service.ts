@@ -9,9 +9,9 @@ import { idOrUnknown } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../account-changes.js';
 import { type Account } from '../account.entity.js';
-import { emailNotVerified } from '../login/login-steps.js';
-import { LoginsService } from '../sessions.service.js';
+import { SessionsService } from '../sessions.service.js';
 import { SocialIdentity } from './social-identity.entity.js';
+import { emailNotVerified } from '../login.errors.js';
 
 /** The maximum number of identities of an account. */
 const MAX_IDENTITIES = 50;
@@ -25,7 +25,7 @@ export const NO_SUCH_IDENTITY = 'Your account has no identity with this id';
 export class IdentitiesService {
   constructor(
     @InjectRepository(SocialIdentity) private readonly identities: Repository<SocialIdentity>,
-    private readonly logins: LoginsService,
+    private readonly sessions: SessionsService,
     private readonly recent: RecentLogins,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
@@ -82,12 +82,12 @@ export class IdentitiesService {
    * @param sid the login that started the link; it must still be valid
    */
   async link(sid: string, provider: string, subject: string): Promise<SocialIdentity> {
-    const accountId = await this.logins.ownerOf(sid);
-    if (accountId === undefined) throw loginEnded();
+    const accountId = await this.sessions.ownerOf(sid);
+    if (accountId === undefined) throw sessionEnded();
     const traces = {
       notice: 'identity-added',
       actor: accountId,
-      loginEnded,
+      sessionEnded,
       security: ['identity_changed', 'added'],
     } as const;
     try {
@@ -139,5 +139,5 @@ export class IdentitiesService {
   }
 }
 
-const loginEnded = (): AppError =>
+const sessionEnded = (): AppError =>
   new AppError('UNAUTHENTICATED', 'The login that started the linking has ended; log in and start again');

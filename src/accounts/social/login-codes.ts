@@ -5,8 +5,9 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { type Account } from '../account.entity.js';
 import { accountDeleted, AccountsService } from '../accounts.service.js';
 import { OneTimeSecrets } from '../one-time-secrets.js';
-import { Authenticated, challengeOf } from '../login/login-steps.js';
+import { challengeOf } from '../login/login-steps.js';
 import type { ExchangeInput } from './social.input.js';
+import { Authenticated } from '../sessions.service.js';
 
 export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';
 

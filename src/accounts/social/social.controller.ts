@@ -26,7 +26,7 @@ import { Client, type ClientInfo } from '../../platform/http/client.js';
 import type { QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
 import { REGISTRATION_CLOSED } from '../accounts.service.js';
-import { EMAIL_NOT_VERIFIED, SecondStepRequired } from '../login/login-steps.js';
+import { SecondStepRequired } from '../login/login-steps.js';
 import { TokenPair } from '../tokens/tokens.service.js';
 import { IdentityView } from './identity.view.js';
 import { WRONG_LOGIN_CODE } from './login-codes.js';
@@ -35,6 +35,7 @@ import { ExchangeInput, StartSocialLoginQuery } from './social.input.js';
 import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
 import { LINKED_ELSEWHERE, TOO_MANY_IDENTITIES } from './identities.service.js';
+import { EMAIL_NOT_VERIFIED } from '../login.errors.js';
 
 const PROVIDER_ERRORS = {
   NOT_FOUND: 'Provider not found',

@@ -47,7 +47,7 @@ export class SocialModule {
       exports: { identities: exportOf((id) => identities.list(id), toIdentityView) },
       waysToLogIn: (account) => identities.count(account),
       otherAccess: (account) => identities.count(account),
-      onLoginsEnd: (account) => codes.endAll(account),
+      onSessionsEnd: (account) => codes.endAll(account),
       onOwnerConfirmed: (account) => identities.markUnconfirmed(account),
       onReset: removeUnconfirmed,
     });

@@ -4,9 +4,9 @@ import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
-import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
+import { Credential, type SessionInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
 import type { Account } from '../account.entity.js';
-import { LoginsService } from '../sessions.service.js';
+import { SessionsService } from '../sessions.service.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
 
 const NAME = 'jwt';
@@ -27,7 +27,7 @@ declare module 'fastify' {
 @Credential()
 export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   constructor(
-    private readonly logins: LoginsService,
+    private readonly sessions: SessionsService,
     private readonly codec: TokenCodec,
   ) {
     rejectForeignStrategy();
@@ -66,15 +66,15 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     rejectForeignStrategy();
   }
 
-  validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
+  validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, SessionInfo]> {
     return (server?.jwtStrategy ?? this).accountOf(payload);
   }
 
-  private async accountOf(payload: unknown): Promise<[Account, LoginInfo]> {
+  private async accountOf(payload: unknown): Promise<[Account, SessionInfo]> {
     const { user_id, sid, exp } = this.codec.check(payload, 'access');
-    const found = await this.logins.find({ id: sid, accountId: user_id });
+    const found = await this.sessions.find({ id: sid, accountId: user_id });
     if (!found) throw tokenNotValid();
-    return [found.account, { ...found.login, tokenExpiresAt: new Date(exp * 1000) }];
+    return [found.account, { ...found.session, tokenExpiresAt: new Date(exp * 1000) }];
   }
 
   private giveKey(token: string, done: KeyCallback): void {

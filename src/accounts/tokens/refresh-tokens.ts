@@ -7,8 +7,8 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../account.entity.js';
-import { Login } from '../session.entity.js';
-import { LoginsService } from '../sessions.service.js';
+import { Session } from '../session.entity.js';
+import { SessionsService } from '../sessions.service.js';
 import { type Claims, TokenCodec } from './token-codec.js';
 import type { TokenPair } from './tokens.service.js';
 
@@ -19,8 +19,8 @@ const REUSE_TOLERANCE = 10_000;
 @Injectable()
 export class RefreshTokens {
   constructor(
-    @InjectRepository(Login) private readonly rows: Repository<Login>,
-    private readonly logins: LoginsService,
+    @InjectRepository(Session) private readonly rows: Repository<Session>,
+    private readonly sessions: SessionsService,
     private readonly codec: TokenCodec,
     private readonly clock: Clock,
     private readonly config: Config,
@@ -67,7 +67,7 @@ export class RefreshTokens {
   /** Ends the login of a refresh token. */
   async logout(token: string): Promise<void> {
     const { user_id, sid } = this.codec.read(token, 'refresh');
-    if (!(await this.logins.end(user_id, sid))) throw tokenNotValid();
+    if (!(await this.sessions.end(user_id, sid))) throw tokenNotValid();
   }
 
   /**
@@ -84,13 +84,13 @@ export class RefreshTokens {
   }
 
   private async ownerOf({ user_id, sid }: Claims): Promise<Account> {
-    const found = await this.logins.find({ id: sid, accountId: user_id });
+    const found = await this.sessions.find({ id: sid, accountId: user_id });
     if (!found) throw tokenNotValid();
     return found.account;
   }
 
   /** The condition of a valid login whose refresh token is neither used nor revoked. */
   private current({ sid, user_id, jti }: Claims) {
-    return { id: sid, accountId: user_id, refreshJti: jti, ...this.logins.valid() };
+    return { id: sid, accountId: user_id, refreshJti: jti, ...this.sessions.valid() };
   }
 }

@@ -11,13 +11,13 @@ import {
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
-import { BAD_CREDENTIALS } from '../password/password-logins.js';
 import { LoginInput } from '../account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
-import { EMAIL_NOT_VERIFIED, SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
+import { SecondStepRequired } from '../login/login-steps.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { RefreshTokens } from './refresh-tokens.js';
 import { TokenPair, TokensService } from './tokens.service.js';
+import { BAD_CREDENTIALS, EMAIL_NOT_VERIFIED, WRONG_VERIFIER } from '../login.errors.js';
 
 class RefreshInput {
   @Text()

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
-import { type Authenticated, LoginSteps, type SecondStepRequired } from '../login/login-steps.js';
-import { LoginsService } from '../sessions.service.js';
+import { LoginSteps, type SecondStepRequired } from '../login/login-steps.js';
+import { type Authenticated, SessionsService } from '../sessions.service.js';
 import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {
@@ -20,7 +20,7 @@ export class TokensService {
   constructor(
     private readonly steps: LoginSteps,
     private readonly codec: TokenCodec,
-    private readonly logins: LoginsService,
+    private readonly sessions: SessionsService,
   ) {}
 
   /** @param body of either step of a login */
@@ -35,7 +35,7 @@ export class TokensService {
     const refresh = this.codec.refresh(account, sid);
     const { jti: refreshJti, expiresAt } = refresh;
     const login = { id: sid, kind: 'token', refreshJti, expiresAt } as const;
-    await this.logins.open(authenticated, login, client);
+    await this.sessions.open(authenticated, login, client);
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 }

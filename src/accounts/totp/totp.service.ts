@@ -63,7 +63,7 @@ export class TotpService {
       if (!(await this.accounts.lock(id))) throw accountDeleted();
       if (!(await this.factors.acceptFirst(id, code))) return undefined;
       return this.changes.addAccess(caller, { notice: 'factor-added' }, async (account) => {
-        await this.data.endLogins(account, caller.sid);
+        await this.data.endSessions(account, caller.sid);
         return this.factors.confirm(account);
       });
     });

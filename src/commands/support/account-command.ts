@@ -3,7 +3,7 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { type Account } from '../../accounts/account.entity.js';
 import { PasswordPolicy } from '../../accounts/password/password-policy.js';
 import { RegisterInput } from '../../accounts/password/password.input.js';
-import { LoginsService } from '../../accounts/sessions.service.js';
+import { SessionsService } from '../../accounts/sessions.service.js';
 import { PasswordChanges } from '../../accounts/password/password-changes.js';
 import { Registrations } from '../../accounts/password/registrations.js';
 import { AccountAdmin } from '../../accounts/account-admin.js';
@@ -106,7 +106,7 @@ class AccountCommand {
     const account = await this.admin.find(email);
     for (const [name, value] of Object.entries(instanceToPlain(account)))
       console.log(`${name}: ${JSON.stringify(value)}`);
-    const logins = await this.get(LoginsService).list(account.id);
+    const logins = await this.get(SessionsService).list(account.id);
     const identities = await this.get(IdentitiesService).list(account.id);
     console.log(`logins: ${logins.length}`);
     console.log(`identities: ${identities.map(({ provider }) => provider).join(', ') || 'none'}`);

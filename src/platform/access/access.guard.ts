@@ -95,12 +95,12 @@ export class AccessGuard implements CanActivate {
     return principal;
   }
 
-  private async admit(context: ExecutionContext, only?: 'account' | 'staff' | 'session'): Promise<boolean> {
+  private async admit(context: ExecutionContext, only?: 'account' | 'staff' | 'cookie'): Promise<boolean> {
     const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
     const { account, kind } = principal;
     if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
-    if (only === 'session' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
+    if (only === 'cookie' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
     return true;
   }
 

@@ -7,10 +7,10 @@ export const ACCESS = Symbol('access');
 /**
  * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`, `public with account`);
  * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); accounts, as without a
- * decorator; staff; or browsers with a session (`session`).
+ * decorator; staff; or browsers with a session cookie (`cookie`).
  */
 export type Access =
-  'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'account' | 'staff' | 'session';
+  'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'account' | 'staff' | 'cookie';
 
 const allow = (
   access: Access,

@@ -31,7 +31,7 @@ export interface OwnedData {
   /** How much gives access to the account besides its password. */
   readonly otherAccess?: (account: CallingAccount) => Promise<number>;
   /** The logins of the account end, with what can become one without another check. @param except the id of a login that stays */
-  readonly onLoginsEnd?: (account: CallingAccount, except?: string) => Promise<void>;
+  readonly onSessionsEnd?: (account: CallingAccount, except?: string) => Promise<void>;
   /** The password or the e-mail changes. */
   readonly onCredentialsChange?: (account: CallingAccount) => Promise<void>;
   /** The password is reset, or the account deactivated: programs lose their access, too. */
@@ -111,8 +111,8 @@ export class AccountData {
   }
 
   /** Ends all logins of an account. @param except id of the login to keep */
-  async endLogins(account: CallingAccount, except?: string): Promise<void> {
-    for (const { onLoginsEnd } of this.owned) await onLoginsEnd?.(account, except);
+  async endSessions(account: CallingAccount, except?: string): Promise<void> {
+    for (const { onSessionsEnd } of this.owned) await onSessionsEnd?.(account, except);
   }
 
   /** Reports a change of the password or the e-mail. */
@@ -122,7 +122,7 @@ export class AccountData {
 
   /** Ends all logins, and all access of programs. */
   async revoke(account: CallingAccount): Promise<void> {
-    await this.endLogins(account);
+    await this.endSessions(account);
     await this.run('onRevocation', account);
   }
 

@@ -21,8 +21,8 @@ export {
   type ApiKeyInfo,
   type ApiKeyScope,
   type CallingAccount,
-  type LoginInfo,
-  type LoginKind,
+  type SessionInfo,
+  type SessionKind,
   type Principal,
 } from '../http/principal.js';
 export { ChecksPassword, IncorrectPassword } from './incorrect-password.js';

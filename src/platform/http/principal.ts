@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 
 /** What holds a login: a cookie in a browser, or tokens in any client. */
-export type LoginKind = 'cookie' | 'token';
+export type SessionKind = 'cookie' | 'token';
 
 /** The login that a credential belongs to. A strategy returns it next to the account, as Passport's `info`. */
-export interface LoginInfo {
+export interface SessionInfo {
   readonly sid: string;
-  readonly kind: LoginKind;
+  readonly kind: SessionKind;
   /** When the password or second factor of the login was checked last. */
   readonly authenticatedAt: Date;
   /** When the access token expires; a cookie is extended by its use. */
@@ -28,7 +28,7 @@ export interface ApiKeyInfo {
 export type CallingAccount = NonNullable<FastifyRequest['user']>;
 
 /** The caller. An API key has a scope; it has no login, so no `sid` and no `kind`. */
-export interface Principal extends Partial<LoginInfo>, Partial<ApiKeyInfo> {
+export interface Principal extends Partial<SessionInfo>, Partial<ApiKeyInfo> {
   readonly account: CallingAccount;
 }
 
@@ -41,5 +41,5 @@ declare module 'fastify' {
 
 /** `null` without credentials, and where the handler is open and credentials were not checked. */
 export function principalOf({ user, authInfo }: FastifyRequest): Principal | null {
-  return user ? { ...(authInfo as Partial<LoginInfo> | undefined), account: user } : null;
+  return user ? { ...(authInfo as Partial<SessionInfo> | undefined), account: user } : null;
 }

@@ -41,7 +41,7 @@ function waysToAuthenticate(handler: Handler, method: string): object[] {
   const session = { session: [], ...(!SAFE.has(method) && { csrf: [] }) };
   return [
     ...(security === 'optional' ? [{}] : []),
-    ...(handler.access === 'session' ? [] : [{ bearer: [] }]),
+    ...(handler.access === 'cookie' ? [] : [{ bearer: [] }]),
     session,
   ];
 }

@@ -34,7 +34,7 @@ export class Accounts1795000000002 implements MigrationInterface {
     await runner.query('CREATE INDEX accounts_verify_until ON accounts (verify_until)');
 
     await runner.query(`
-      CREATE TABLE logins (
+      CREATE TABLE sessions (
         "id" ${text} PRIMARY KEY NOT NULL,
         account_id ${integer} NOT NULL,
         kind ${text} NOT NULL,
@@ -47,9 +47,9 @@ export class Accounts1795000000002 implements MigrationInterface {
         last_used_at ${timestamp} NOT NULL,
         authenticated_at ${timestamp},
         expires_at ${timestamp} NOT NULL,
-        ${ofAccount('logins')}
+        ${ofAccount('sessions')}
       )`);
-    await runner.query('CREATE INDEX logins_account_id ON logins (account_id)');
+    await runner.query('CREATE INDEX sessions_account_id ON sessions (account_id)');
     await runner.query(`
       CREATE TABLE one_time_secrets (
         "id" ${text} PRIMARY KEY NOT NULL,
@@ -140,6 +140,6 @@ export class Accounts1795000000002 implements MigrationInterface {
 }
 
 /** The tables with rows that expire. */
-const PURGED = ['logins', 'one_time_secrets', 'counters'];
+const PURGED = ['sessions', 'one_time_secrets', 'counters'];
 
-const TABLES = 'accounts logins one_time_secrets counters social_identities totp_factors passkeys api_keys';
+const TABLES = 'accounts sessions one_time_secrets counters social_identities totp_factors passkeys api_keys';

@@ -107,30 +107,30 @@ describe('migrations', () => {
   });
 
   it.each([
-    ['CREATE INDEX logins_x ON logins (account_id)', 'createIndexConcurrently'],
-    ['CREATE UNIQUE INDEX IF NOT EXISTS logins_x ON "logins" USING btree (id)', 'createIndexConcurrently'],
+    ['CREATE INDEX sessions_x ON sessions (account_id)', 'createIndexConcurrently'],
+    ['CREATE UNIQUE INDEX IF NOT EXISTS sessions_x ON "sessions" USING btree (id)', 'createIndexConcurrently'],
     ['ALTER TABLE idempotency_records ALTER COLUMN status TYPE numeric', 'rewrites'],
-    ['ALTER TABLE logins ADD COLUMN x uuid DEFAULT gen_random_uuid()', 'rewrites'],
-    ['ALTER TABLE logins ADD x bigserial', 'rewrites'],
-    ['ALTER TABLE logins ADD x int, ADD y int GENERATED ALWAYS AS (account_id + 1) STORED', 'rewrites'],
-    ['ALTER TABLE logins ALTER secret_hash SET NOT NULL', 'CHECK (secret_hash IS NOT NULL) NOT VALID'],
-    ['ALTER TABLE logins ADD CONSTRAINT x CHECK (account_id > 0)', 'NOT VALID'],
-    ['ALTER TABLE logins ADD CONSTRAINT x FOREIGN KEY (account_id) REFERENCES accounts (id)', 'NOT VALID'],
-    ['ALTER TABLE logins ADD other_id bigint REFERENCES accounts (id)', 'NOT VALID'],
-    ['ALTER TABLE logins ADD CONSTRAINT x UNIQUE (id, account_id)', 'USING INDEX'],
-    ['ALTER TABLE logins RENAME COLUMN agent TO browser', "unused = ['logins.agent']"],
-    ['ALTER TABLE logins RENAME agent TO browser', "unused = ['logins.agent']"],
+    ['ALTER TABLE sessions ADD COLUMN x uuid DEFAULT gen_random_uuid()', 'rewrites'],
+    ['ALTER TABLE sessions ADD x bigserial', 'rewrites'],
+    ['ALTER TABLE sessions ADD x int, ADD y int GENERATED ALWAYS AS (account_id + 1) STORED', 'rewrites'],
+    ['ALTER TABLE sessions ALTER secret_hash SET NOT NULL', 'CHECK (secret_hash IS NOT NULL) NOT VALID'],
+    ['ALTER TABLE sessions ADD CONSTRAINT x CHECK (account_id > 0)', 'NOT VALID'],
+    ['ALTER TABLE sessions ADD CONSTRAINT x FOREIGN KEY (account_id) REFERENCES accounts (id)', 'NOT VALID'],
+    ['ALTER TABLE sessions ADD other_id bigint REFERENCES accounts (id)', 'NOT VALID'],
+    ['ALTER TABLE sessions ADD CONSTRAINT x UNIQUE (id, account_id)', 'USING INDEX'],
+    ['ALTER TABLE sessions RENAME COLUMN agent TO browser', "unused = ['sessions.agent']"],
+    ['ALTER TABLE sessions RENAME agent TO browser', "unused = ['sessions.agent']"],
     [
-      'ALTER TABLE logins ADD x int, DROP COLUMN IF EXISTS "secret_hash" CASCADE',
-      "unused = ['logins.secret_hash']",
+      'ALTER TABLE sessions ADD x int, DROP COLUMN IF EXISTS "secret_hash" CASCADE',
+      "unused = ['sessions.secret_hash']",
     ],
-    ['ALTER TABLE "logins" DROP secret_hash', "unused = ['logins.secret_hash']"],
+    ['ALTER TABLE "sessions" DROP secret_hash', "unused = ['sessions.secret_hash']"],
     ['ALTER TABLE mails RENAME TO letters', "unused = ['mails']"],
     ['DROP TABLE IF EXISTS "mails"', "unused = ['mails']"],
     ['CREATE TABLE x (); DROP TABLE x, public."mails" CASCADE', "unused = ['mails']"],
     ['CREATE SCHEMA old; ALTER TABLE mails SET SCHEMA old', "unused = ['mails']"],
     [
-      'ALTER TABLE logins ADD CONSTRAINT x CHECK (account_id > 0) NOT VALID; ALTER TABLE logins VALIDATE CONSTRAINT x',
+      'ALTER TABLE sessions ADD CONSTRAINT x CHECK (account_id > 0) NOT VALID; ALTER TABLE sessions VALIDATE CONSTRAINT x',
       'transaction = false',
     ],
   ])('are rejected with %s', async (sql, advice) => {
@@ -143,16 +143,16 @@ describe('migrations', () => {
 
   it.each([
     'CREATE TABLE x (id int PRIMARY KEY REFERENCES accounts (id)); CREATE INDEX x_id ON x (id)',
-    `ALTER TABLE logins ADD x text NOT NULL DEFAULT 'a', ADD y timestamptz DEFAULT now()`,
-    'ALTER TABLE logins ADD CONSTRAINT x FOREIGN KEY (account_id) REFERENCES accounts (id) NOT VALID',
-    'ALTER TABLE logins ALTER COLUMN secret_hash DROP DEFAULT, DROP CONSTRAINT IF EXISTS x',
+    `ALTER TABLE sessions ADD x text NOT NULL DEFAULT 'a', ADD y timestamptz DEFAULT now()`,
+    'ALTER TABLE sessions ADD CONSTRAINT x FOREIGN KEY (account_id) REFERENCES accounts (id) NOT VALID',
+    'ALTER TABLE sessions ALTER COLUMN secret_hash DROP DEFAULT, DROP CONSTRAINT IF EXISTS x',
   ])('may use %s', async (sql) => {
     expect(await faultsOf(later(sql))).toEqual([]);
   });
 
   it.each([
-    ['logins.secret_hash', 'ALTER TABLE logins DROP COLUMN secret_hash'],
-    ['logins.agent', 'ALTER TABLE logins RENAME COLUMN agent TO browser'],
+    ['sessions.secret_hash', 'ALTER TABLE sessions DROP COLUMN secret_hash'],
+    ['sessions.agent', 'ALTER TABLE sessions RENAME COLUMN agent TO browser'],
     ['mails', 'DROP TABLE mails'],
   ])('may take %s away, if they say that the previous release does not use it: %s', async (name, sql) => {
     expect(await faultsOf(later(sql, { unused: [name] }))).toEqual([]);

@@ -25,25 +25,25 @@ import {
   TOO_MANY_FAILURES,
   WRONG_CODE,
 } from '../../platform/access/index.js';
-import { BAD_CREDENTIALS } from '../password/password-logins.js';
 import { LoginInput } from '../account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
-import { EMAIL_NOT_VERIFIED, SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
+import { SecondStepRequired } from '../login/login-steps.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { SocialSessionInput } from '../social/social.input.js';
 import { WRONG_LOGIN_CODE } from '../social/login-codes.js';
 import { SessionCookie } from './cookie.strategy.js';
-import { type Session, SessionsService, SessionView } from './cookie.service.js';
+import { type CookieCaller, CookiesService, CookieSessionView } from './cookies.service.js';
+import { BAD_CREDENTIALS, EMAIL_NOT_VERIFIED, WRONG_VERIFIER } from '../login.errors.js';
 
 /** Only a session cookie is accepted; a token is rejected. */
-const SessionOnly = () => SetMetadata<symbol, Access>(ACCESS, 'session');
+const CookieOnly = () => SetMetadata<symbol, Access>(ACCESS, 'cookie');
 
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
 @AuthRoutes()
-export class SessionsController {
+export class CookiesController {
   constructor(
-    private readonly sessions: SessionsService,
+    private readonly cookies: CookiesService,
     private readonly cookie: SessionCookie,
   ) {}
 
@@ -54,7 +54,7 @@ export class SessionsController {
       'With an e-mail and a password, the response of a passkey, or the one-time code of a social login. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.',
   })
   @AcceptsOneOf(LoginInput, SecondStepInput, PasskeySessionInput, SocialSessionInput)
-  @ReturnsOneOf(SessionView, SecondStepRequired)
+  @ReturnsOneOf(CookieSessionView, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
     INVALID_CODE: [WRONG_VERIFIER, WRONG_LOGIN_CODE],
     UNAUTHENTICATED: [BAD_CREDENTIALS, WRONG_CODE, WRONG_PASSKEY],
@@ -68,8 +68,8 @@ export class SessionsController {
     @Client() client: ClientInfo,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SessionView | SecondStepRequired> {
-    const result = await this.sessions.logIn(body, client, this.cookie.read(request));
+  ): Promise<CookieSessionView | SecondStepRequired> {
+    const result = await this.cookies.logIn(body, client, this.cookie.read(request));
     if (result instanceof SecondStepRequired) return result;
     this.cookie.write(reply, result.credential);
     return result.view;
@@ -77,21 +77,21 @@ export class SessionsController {
 
   @Get()
   @ApiOperation({ summary: 'Reads the session of the cookie' })
-  @Returns(SessionView)
-  @SessionOnly()
-  show(@CurrentPrincipal() caller: Session): SessionView {
-    return this.sessions.view(caller);
+  @Returns(CookieSessionView)
+  @CookieOnly()
+  show(@CurrentPrincipal() caller: CookieCaller): CookieSessionView {
+    return this.cookies.view(caller);
   }
 
   @Delete()
   @ApiOperation({ summary: 'Ends the session of the cookie' })
-  @SessionOnly()
+  @CookieOnly()
   @HttpCode(HttpStatus.NO_CONTENT)
   async logOut(
-    @CurrentPrincipal() caller: Session,
+    @CurrentPrincipal() caller: CookieCaller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.sessions.logOut(caller);
+    await this.cookies.logOut(caller);
     this.cookie.clear(reply);
   }
 }
