@@ -39,7 +39,7 @@ onEach('a call whose login ends while it is under way', OPTIONS, ({ api, google,
   const accounts = () => api.app.get(AccountsService, { strict: false });
   const endSessions = async () => {
     await accounts().lock(id);
-    await api.app.get(SessionsService, { strict: false }).endAll(id);
+    await api.app.get(SessionsService, { strict: false }).onSessionsEnd({ id });
   };
   const setUp = async (): Promise<string> => (await api.post('/auth/mfa/totp/', {}, headers)).body.secret;
   const factors = async () => {

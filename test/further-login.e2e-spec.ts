@@ -13,6 +13,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccountChanges } from '../src/accounts/account-changes.js';
 import { AccountMails } from '../src/accounts/account-mails.js';
+import type { Account } from '../src/accounts/account.entity.js';
 import { AccountsModule } from '../src/accounts/accounts.module.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { AuthRoutes } from '../src/accounts/auth-routes.js';
@@ -25,7 +26,7 @@ import { SessionCookie } from '../src/accounts/cookie/cookie.strategy.js';
 import { CookiesService } from '../src/accounts/cookie/cookies.service.js';
 import { TokensModule } from '../src/accounts/tokens/tokens.module.js';
 import { TokensService } from '../src/accounts/tokens/tokens.service.js';
-import { AccountData, Public } from '../src/platform/access/index.js';
+import { AccountData, OwnedByAccount, type OwnedData, Public } from '../src/platform/access/index.js';
 import { Client, type ClientInfo } from '../src/platform/http/client.js';
 import { Text } from '../src/platform/http/validation/text.js';
 import { bearer, PASSWORD, sessionOf } from './support/accounts.js';
@@ -49,7 +50,8 @@ class LinkLoginInput {
 }
 
 @Injectable()
-class LinksService {
+@OwnedByAccount()
+class LinksService implements OwnedData {
   constructor(
     private readonly accounts: AccountsService,
     private readonly mails: AccountMails,
@@ -57,6 +59,7 @@ class LinksService {
     private readonly steps: LoginSteps,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
+    private readonly secrets: OneTimeSecrets,
   ) {
     mails.register(PURPOSE, async ({ email }: LinkInput, attempt) => {
       const account = await this.accounts.findByEmail(email);
@@ -66,6 +69,10 @@ class LinksService {
       if (link === undefined) return undefined;
       return { to: { address: account.email }, subject: SUBJECT, text: link, html: link };
     });
+  }
+
+  onSessionsEnd({ id }: Pick<Account, 'id'>): Promise<void> {
+    return this.secrets.end(id, PURPOSE);
   }
 
   async request(email: string, { address }: ClientInfo): Promise<void> {
@@ -135,11 +142,7 @@ class LinksController {
   controllers: [LinksController],
   providers: [LinksService],
 })
-class LinksModule {
-  constructor(data: AccountData, secrets: OneTimeSecrets) {
-    data.register({ onSessionsEnd: ({ id }) => secrets.end(id, PURPOSE) });
-  }
-}
+class LinksModule {}
 
 /** A way to log in that does nothing about e-mails that are not verified. */
 @Controller({ path: 'auth/names', version: VERSION_NEUTRAL })

@@ -320,6 +320,8 @@ onEach('Attempts of deliveries', { modules: [FixtureModule], servers }, ({ api, 
     let others: readonly unknown[] | undefined;
     jest.spyOn(queries, 'all').mockImplementation(async (...statement) => {
       const due = await all(...statement);
+      // Others read as well, in the background.
+      if (!statement[0].includes('webhook_deliveries')) return due;
       jest.restoreAllMocks();
       others = await queue.claim(new Map(), 1);
       return due;

@@ -12,7 +12,7 @@ import { AccountMails } from './account-mails.js';
 type SecurityTrace = readonly [SecurityEvent, reason?: string];
 
 /** What a change records besides its rows. */
-interface Traces<T> {
+export interface Traces<T> {
   /** The mail that tells the owner of an account with a verified address, so that a thief is noticed. */
   readonly notice?: Notice | undefined;
   /** The path of what was changed; by default that of the request. */

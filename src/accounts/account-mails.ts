@@ -7,6 +7,7 @@ import { type Account } from './account.entity.js';
 import { emailKey } from './email-address.js';
 import * as texts from './mail-texts.js';
 import { counterId, Counters, type Limit } from './counters.js';
+import { OwnedByAccount, type OwnedData } from '../platform/access/index.js';
 
 const MINUTE = 60_000;
 
@@ -55,7 +56,8 @@ interface NoticeData {
  * `PasswordResets`: who may request it and how often, and how it is written when it is sent.
  */
 @Injectable()
-export class AccountMails {
+@OwnedByAccount()
+export class AccountMails implements OwnedData {
   constructor(
     private readonly outbox: MailOutbox,
     private readonly queue: MailQueue,
@@ -134,7 +136,7 @@ export class AccountMails {
   }
 
   /** Discards the waiting mails about an account that is deleted. */
-  async discard({ id, email }: Pick<Account, 'id' | 'email'>): Promise<void> {
+  async onDeletion({ id, email }: Pick<Account, 'id' | 'email'>): Promise<void> {
     await this.queue.discard([ownerOf({ id }), ownerOf({ email })]);
   }
 }

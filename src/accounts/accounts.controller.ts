@@ -23,6 +23,7 @@ import {
   type Principal,
   RECENT_TO_READ_ERRORS,
   RecentLogins,
+  WithApiKeys,
 } from '../platform/access/index.js';
 import { Client, type ClientInfo } from '../platform/http/client.js';
 import { Returns, ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
@@ -66,6 +67,7 @@ export class AccountsController {
   @Get('me')
   @ApiOperation({ summary: 'Reads the calling account' })
   @Returns(AccountView)
+  @WithApiKeys()
   me(@CurrentAccount() account: Account): AccountView {
     return toAccountView(account);
   }

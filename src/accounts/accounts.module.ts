@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData } from '../platform/access/index.js';
 import { Purger } from '../platform/jobs/purger.js';
 import { MailModule } from '../platform/mail/index.js';
 import { AccountAdmin } from './account-admin.js';
@@ -20,6 +19,9 @@ import { ManagedAccounts } from './managed-accounts.js';
 import { ManagedAccountsController } from './managed-accounts.controller.js';
 import { MailTokens } from './mail-tokens.js';
 import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
+import { Session } from './session.entity.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
 import { UnverifiedAccounts } from './unverified-accounts.js';
 
 /** What every way to log in may use. */
@@ -31,12 +33,13 @@ const SHARED = [
   EmailVerification,
   MailTokens,
   OneTimeSecrets,
+  SessionsService,
 ];
 
-/** Accounts: who somebody is. The modules of `auth` implement how they log in. */
+/** Accounts: who somebody is, and their sessions. The folders are the ways to log in. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret]), MailModule],
-  controllers: [AccountsController, EmailController, ManagedAccountsController],
+  imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret, Session]), MailModule],
+  controllers: [AccountsController, EmailController, ManagedAccountsController, SessionsController],
   providers: [
     ...SHARED,
     AccountAdmin,
@@ -47,21 +50,10 @@ const SHARED = [
     ManagedAccounts,
     UnverifiedAccounts,
   ],
-  exports: [...SHARED, AccountAdmin, AccountSearch],
+  exports: [TypeOrmModule, ...SHARED, AccountAdmin, AccountSearch],
 })
 export class AccountsModule {
-  constructor(
-    data: AccountData,
-    purger: Purger,
-    mails: AccountMails,
-    secrets: OneTimeSecrets,
-    unverified: UnverifiedAccounts,
-  ) {
-    data.register({
-      tables: ['one_time_secrets'],
-      onCredentialsChange: ({ id }) => secrets.endMailed(id),
-      onDeletion: (account) => mails.discard(account),
-    });
+  constructor(purger: Purger, unverified: UnverifiedAccounts) {
     purger.register('counters');
     purger.register('one_time_secrets');
     purger.registerTask('accounts', () => unverified.removeExpired());

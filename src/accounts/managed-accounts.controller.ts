@@ -1,9 +1,7 @@
 import {
   Body,
-  type CanActivate,
   Controller,
   Delete,
-  type ExecutionContext,
   Get,
   HttpCode,
   HttpStatus,
@@ -11,7 +9,6 @@ import {
   Post,
   Query,
   Res,
-  UseGuards,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiBody, ApiOperation } from '@nestjs/swagger';
@@ -23,11 +20,10 @@ import {
   RECENT_ERRORS,
   RecentInput,
   StaffOnly,
+  SuperusersOnly,
 } from '../platform/access/index.js';
 import { Client, type ClientInfo } from '../platform/http/client.js';
-import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { Returns, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
-import { requestOf } from '../platform/http/request-of.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { Id } from '../platform/http/validation/id.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
@@ -40,14 +36,6 @@ import { AuthRoutes } from './auth-routes.js';
 import { ManagedAccounts } from './managed-accounts.js';
 
 const NEEDS_RECENT = 'Needs a login that is at most 5 minutes old, or the password of the caller.';
-
-/** Runs after the guard of the service, which admits staff. */
-const SuperuserGuard: CanActivate = {
-  canActivate: (context: ExecutionContext): boolean => {
-    if (requestOf(context).user?.isSuperuser) return true;
-    throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
-  },
-};
 
 /** Accounts for staff; what cannot be undone is for superusers. */
 @Controller({ path: 'auth/accounts', version: VERSION_NEUTRAL })
@@ -83,10 +71,10 @@ export class ManagedAccountsController {
     summary: 'Sets whether an account may log in, and whether it is staff; for superusers',
     description: `The logins of the account end. ${NEEDS_RECENT}`,
   })
-  @UseGuards(SuperuserGuard)
+  @SuperusersOnly()
   @Returns(AccountView)
   @ChecksPassword()
-  @Throws('FORBIDDEN', RECENT_ERRORS, {
+  @Throws(RECENT_ERRORS, {
     NOT_FOUND: NO_SUCH_ACCOUNT,
     CONFLICT: [OWN_ACCOUNT, LAST_SUPERUSER, SUPERUSER_IS_STAFF],
   })
@@ -112,10 +100,10 @@ export class ManagedAccountsController {
     summary: 'Takes the second factor and the passkeys of an account away; for superusers',
     description: `The logins of the account end. ${NEEDS_RECENT}`,
   })
-  @UseGuards(SuperuserGuard)
+  @SuperusersOnly()
   @ApiBody({ type: RecentInput, required: false })
   @ChecksPassword()
-  @Throws('FORBIDDEN', RECENT_ERRORS, { NOT_FOUND: NO_SUCH_ACCOUNT, CONFLICT: OWN_ACCOUNT })
+  @Throws(RECENT_ERRORS, { NOT_FOUND: NO_SUCH_ACCOUNT, CONFLICT: OWN_ACCOUNT })
   @HttpCode(HttpStatus.NO_CONTENT)
   async resetFactors(
     @CurrentPrincipal() caller: Principal,

@@ -6,6 +6,7 @@ import { HiddenColumn, IntegerColumn, TextColumn, TimestampColumn } from '../pla
 import { Transactions } from '../platform/database/transactions.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { Account } from './account.entity.js';
+import { OwnedByAccount, type OwnedData } from '../platform/access/index.js';
 
 /** A secret that works once: of any number of concurrent attempts, exactly one succeeds. */
 @Entity('one_time_secrets')
@@ -66,7 +67,10 @@ const RETURNING = 'RETURNING account_id AS "accountId", email, password_changed_
 
 /** All secrets that work once. The database has only their hashes. */
 @Injectable()
-export class OneTimeSecrets {
+@OwnedByAccount()
+export class OneTimeSecrets implements OwnedData {
+  readonly tables = ['one_time_secrets'];
+
   constructor(
     @InjectRepository(OneTimeSecret) private readonly secrets: Repository<OneTimeSecret>,
     private readonly transactions: Transactions,
@@ -162,7 +166,7 @@ export class OneTimeSecrets {
   }
 
   /** Ends the secrets that were sent to an address of the account, because its password or e-mail changes. */
-  async endMailed(accountId: number): Promise<void> {
+  async onCredentialsChange({ id: accountId }: Pick<Account, 'id'>): Promise<void> {
     await this.secrets.delete({ accountId, email: Not(IsNull()) });
   }
 }

@@ -38,3 +38,9 @@ export const toSessionView = (session: Session, sid: string | undefined): Sessio
   agent: session.agent,
   current: session.id === sid,
 });
+
+/** A session in the export of its account. */
+export function toExportedSession(session: Session): Omit<SessionView, 'current'> {
+  const { current: _, ...exported } = toSessionView(session, undefined);
+  return exported;
+}

@@ -2,15 +2,26 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, Not, Raw, Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
+import { Purger } from '../platform/jobs/purger.js';
 import type { ClientInfo } from '../platform/http/request-context.js';
 import { Config } from '../platform/config/config.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
-import type { SessionInfo, SessionKind, Rights } from '../platform/access/index.js';
+import {
+  CredentialWatch,
+  exportOf,
+  OwnedByAccount,
+  type OwnedData,
+  RecentLogins,
+  type Rights,
+  type SessionInfo,
+  type SessionKind,
+} from '../platform/access/index.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 import { type Account } from './account.entity.js';
 import { Session } from './session.entity.js';
+import { toExportedSession } from './session.view.js';
 import { badCredentials } from './login.errors.js';
 
 /** An account that has passed every step of a login. No session begins without one, so no way to log in skips a step. */
@@ -63,7 +74,12 @@ type SessionUse = Pick<Session, 'lastUsedAt' | 'expiresAt'>;
 
 /** The sessions of accounts, by cookie or by token. */
 @Injectable()
-export class SessionsService {
+@OwnedByAccount()
+export class SessionsService implements OwnedData {
+  readonly tables = ['sessions'];
+  readonly exports = { logins: exportOf((id) => this.list(id), toExportedSession) };
+  readonly counts = { logins: ({ id }: Pick<Account, 'id'>) => this.count(id) };
+
   constructor(
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
     private readonly queries: Queries,
@@ -71,7 +87,14 @@ export class SessionsService {
     private readonly changes: Changes,
     private readonly clock: Clock,
     private readonly config: Config,
-  ) {}
+    recent: RecentLogins,
+    watch: CredentialWatch,
+    purger: Purger,
+  ) {
+    recent.register({ confirm: (sid) => this.confirm(sid), isOpen: (sid) => this.isOpen(sid) });
+    watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => this.rightsOf(ids) });
+    purger.register('sessions');
+  }
 
   /**
    * Opens a session.
@@ -154,8 +177,8 @@ export class SessionsService {
     await this.sessions.update({ id }, { authenticatedAt: this.clock.now() });
   }
 
-  /** Ends the sessions of an account. Use `AccountData.endSessions`, which also ends what can become one. */
-  async endAll(accountId: number, except = ''): Promise<void> {
+  /** Ends the sessions of an account. Call `AccountData.endSessions`, which also ends what can become one. */
+  async onSessionsEnd({ id: accountId }: Pick<Account, 'id'>, except = ''): Promise<void> {
     await this.sessions.delete({ accountId, id: Not(except) });
   }
 

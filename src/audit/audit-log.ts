@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
+import { OwnedByAccount, type OwnedData } from '../platform/access/index.js';
 import { CursorPage } from '../platform/http/pages/page.js';
 import { AuditEntry } from '../platform/changes/index.js';
+import { type AuditEntryView, toAuditEntryView } from './audit-entry.view.js';
 
 const EXPORT_BATCH = 500;
 
@@ -15,7 +17,10 @@ export interface AuditQuery {
 }
 
 @Injectable()
-export class AuditLog {
+@OwnedByAccount()
+export class AuditLog implements OwnedData {
+  readonly exports = { audit: ({ id }: { readonly id: number }) => this.viewsOf(id) };
+
   constructor(@InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>) {}
 
   async list(query: AuditQuery): Promise<CursorPage<AuditEntry>> {
@@ -29,6 +34,15 @@ export class AuditLog {
       ...(beforeId > 0 && { id: LessThan(beforeId) }),
     };
     return this.entries.find({ where, order: { id: 'DESC' }, take: limit });
+  }
+
+  /** Entries stay, with the id of the deleted account and without address and client. */
+  async onDeletion({ id: actorId }: { readonly id: number }): Promise<void> {
+    await this.entries.update({ actorId }, { address: '', agent: '' });
+  }
+
+  private async *viewsOf(accountId: number): AsyncGenerator<AuditEntryView[]> {
+    for await (const entries of this.entriesOf(accountId)) yield entries.map(toAuditEntryView);
   }
 
   async *entriesOf(accountId: number): AsyncGenerator<AuditEntry[]> {

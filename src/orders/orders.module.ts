@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData } from '../platform/access/index.js';
 import { ChangesModule } from '../platform/changes/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
@@ -13,8 +12,4 @@ import { OrdersService } from './orders.service.js';
   providers: [OrdersService],
   exports: [OrdersService],
 })
-export class OrdersModule {
-  constructor(accountData: AccountData, orders: OrdersService) {
-    accountData.register({ exports: { orders: ({ id }) => orders.ownedBy(id) } });
-  }
-}
+export class OrdersModule {}

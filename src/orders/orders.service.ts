@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, MoreThan, Repository } from 'typeorm';
 import type { Account } from '../accounts/account.entity.js';
+import { OwnedByAccount, type OwnedData } from '../platform/access/index.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import type { Page } from '../platform/http/pages/page.js';
@@ -23,7 +24,10 @@ const INSERT = `
 const EXPORT_BATCH = 100;
 
 @Injectable()
-export class OrdersService {
+@OwnedByAccount()
+export class OrdersService implements OwnedData {
+  readonly exports = { orders: ({ id }: Pick<Account, 'id'>) => this.ownedBy(id) };
+
   constructor(
     @InjectRepository(Order) private readonly orders: Repository<Order>,
     private readonly queries: Queries,
@@ -51,7 +55,7 @@ export class OrdersService {
   }
 
   /** All orders of an account, oldest first, in batches. */
-  async *ownedBy(accountId: number): AsyncGenerator<OrderView[]> {
+  private async *ownedBy(accountId: number): AsyncGenerator<OrderView[]> {
     let batch: Order[] = [];
     do {
       const id = MoreThan(batch.at(-1)?.id ?? 0);

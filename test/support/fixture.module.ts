@@ -1,7 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { AccountData } from '../../src/platform/access/index.js';
 import { ChangesModule } from '../../src/platform/changes/index.js';
 import { Dummy } from './fixture/dummy.entity.js';
 import { DummyLists } from './fixture/dummy-lists.js';
@@ -28,13 +27,7 @@ import { QuickPasswordsModule } from './quick-passwords.module.js';
   exports: [DummiesService, StubsService],
 })
 export class FixtureModule implements OnModuleInit {
-  constructor(
-    private readonly source: DataSource,
-    accountData: AccountData,
-    stubs: StubsService,
-  ) {
-    accountData.register({ exports: { stubs: ({ id }) => stubs.ownedBy(id) } });
-  }
+  constructor(private readonly source: DataSource) {}
 
   /** Not by a migration: the tests of a process share those. `fixture-host.ts` has one. */
   async onModuleInit(): Promise<void> {

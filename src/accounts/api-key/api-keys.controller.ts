@@ -13,15 +13,13 @@ import {
 import { ApiOperation } from '@nestjs/swagger';
 import { AuthRoutes } from '../auth-routes.js';
 import type { FastifyReply } from 'fastify';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { ReturnsData, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
 import {
-  ChecksPassword,
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
-  RECENT_ERRORS,
+  RecentLogin,
 } from '../../platform/access/index.js';
 import type { Account } from '../account.entity.js';
 import { CreateApiKeyInput } from './api-key.input.js';
@@ -44,15 +42,14 @@ export class ApiKeysController {
   @Post()
   @ApiOperation({ summary: 'Creates an API key, and shows it once' })
   @ReturnsData(NewApiKeyView)
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, { CONFLICT: TOO_MANY_KEYS })
+  @Throws({ CONFLICT: TOO_MANY_KEYS })
+  @RecentLogin(CreateApiKeyInput)
   async create(
     @CurrentPrincipal() caller: Principal,
     @Body() input: CreateApiKeyInput,
-    @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ data: NewApiKeyView }> {
-    const { stored, key } = await this.keys.create(caller, input, client);
+    const { stored, key } = await this.keys.create(caller, input);
     return created(reply, '/auth/api-keys', toNewApiKeyView(stored, key));
   }
 

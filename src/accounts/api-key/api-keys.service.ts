@@ -1,26 +1,30 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { type ApiKeyInfo, type Principal, RecentLogins, type Rights } from '../../platform/access/index.js';
+import {
+  type ApiKeyInfo,
+  CredentialWatch,
+  OwnedByAccount,
+  type Principal,
+  type Rights,
+} from '../../platform/access/index.js';
 import { Queries } from '../../platform/database/queries.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { idOrUnknown } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../account-changes.js';
 import { ACCOUNT, type AccountRow, toAccount } from '../account.row.js';
 import { type Account } from '../account.entity.js';
+import { Credentials, MAX_CREDENTIALS } from '../credentials.js';
 import { hashOf } from '../one-time-secrets.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyInput } from './api-key.input.js';
 import { isWellFormed, newKey, PREFIX_LENGTH } from './api-key-text.js';
-
-const MAX_KEYS = 50;
+import { toApiKeyView } from './api-key.view.js';
 
 /** The precision of the last use, in milliseconds, so that not every request writes it. */
 const RESOLUTION = 60_000;
 
-export const TOO_MANY_KEYS = `An account has at most ${MAX_KEYS} API keys; delete one first`;
+export const TOO_MANY_KEYS = `An account has at most ${MAX_CREDENTIALS} API keys; delete one first`;
 export const NO_SUCH_KEY = 'Your account has no API key with this id';
 
 /**
@@ -36,16 +40,33 @@ const ofValid = (condition: string): string =>
 
 /** The API keys of accounts. */
 @Injectable()
-export class ApiKeysService {
+@OwnedByAccount()
+export class ApiKeysService extends Credentials<ApiKey> {
   private readonly logger = new Logger(ApiKeysService.name);
 
   constructor(
-    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    @InjectRepository(ApiKey) keys: Repository<ApiKey>,
+    changes: AccountChanges,
+    watch: CredentialWatch,
     private readonly queries: Queries,
-    private readonly recent: RecentLogins,
-    private readonly changes: AccountChanges,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super(keys, changes, {
+      path: '/auth/api-keys',
+      exported: 'api_keys',
+      toView: toApiKeyView,
+      added: { notice: 'api-key-added', security: ['api_key_created'] },
+      removed: { notice: 'api-key-removed', security: ['api_key_removed'] },
+      removedAll: { notice: 'api-key-removed', security: ['api_key_removed', 'all'] },
+      tooMany: TOO_MANY_KEYS,
+      noSuch: NO_SUCH_KEY,
+    });
+    watch.register({ idOf: ({ keyId }) => keyId, rightsOf: (ids) => this.rightsOf(ids) });
+  }
+
+  onRevocation(account: Account): Promise<void> {
+    return this.removeAll(account);
+  }
 
   /**
    * Finds the account of a key, in one statement.
@@ -78,35 +99,16 @@ export class ApiKeysService {
     return new Map(rows.map((row) => [row.keyId, row]));
   }
 
-  list(accountId: number): Promise<ApiKey[]> {
-    return this.keys.find({ where: { accountId }, order: { id: 'ASC' } });
-  }
-
-  count({ id: accountId }: Pick<Account, 'id'>): Promise<number> {
-    return this.keys.countBy({ accountId });
-  }
-
   /** @returns the key as well, which is not stored */
-  async create(
-    caller: Principal,
-    input: CreateApiKeyInput,
-    client: ClientInfo,
-  ): Promise<{ stored: ApiKey; key: string }> {
+  async create(caller: Principal, input: CreateApiKeyInput): Promise<{ stored: ApiKey; key: string }> {
     const now = this.clock.now();
     const expiresAt = input.expires_at ?? null;
     if (expiresAt !== null && expiresAt <= now) throw inThePast();
-    await this.recent.require(caller, input, client);
     const key = newKey();
-    const traces = {
-      notice: 'api-key-added',
-      subject: ({ id }: ApiKey) => `/auth/api-keys/${id}`,
-      security: ['api_key_created'],
-    } as const;
-    const stored = await this.changes.addAccess(caller, traces, async (account) => {
-      if ((await this.count(account)) >= MAX_KEYS) throw new AppError('CONFLICT', TOO_MANY_KEYS);
-      return this.keys.save(
-        this.keys.create({
-          accountId: account.id,
+    const stored = await this.add(caller, ({ id: accountId }) =>
+      this.rows.save(
+        this.rows.create({
+          accountId,
           name: input.name,
           prefix: key.slice(0, PREFIX_LENGTH),
           scope: input.scope,
@@ -115,34 +117,14 @@ export class ApiKeysService {
           lastUsedAt: null,
           expiresAt,
         }),
-      );
-    });
+      ),
+    );
     return { stored, key };
-  }
-
-  /** @param id as in the path */
-  async remove({ id: accountId }: Account, id: string): Promise<void> {
-    const keyId = idOrUnknown(id);
-    const traces = {
-      notice: 'api-key-removed',
-      subject: `/auth/api-keys/${keyId}`,
-      security: ['api_key_removed'],
-    } as const;
-    await this.changes.run(accountId, traces, async () => {
-      const { affected } = await this.keys.delete({ id: keyId, accountId });
-      if (affected !== 1) throw new AppError('NOT_FOUND', NO_SUCH_KEY);
-    });
-  }
-
-  /** @returns whether there was one */
-  async removeAll({ id: accountId }: Pick<Account, 'id'>): Promise<boolean> {
-    const { affected } = await this.keys.delete({ accountId });
-    return affected !== 0;
   }
 
   /** Not awaited: reading with a key also works while the database cannot write. The next request tries again. */
   private recordUse(id: number, now: Date): void {
-    this.keys.update({ id }, { lastUsedAt: now }).catch((error: unknown) => {
+    this.rows.update({ id }, { lastUsedAt: now }).catch((error: unknown) => {
       this.logger.warn({ msg: 'The use of an API key could not be recorded', err: error });
     });
   }

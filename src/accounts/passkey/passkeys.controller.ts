@@ -10,7 +10,7 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import { AuthRoutes } from '../auth-routes.js';
 import type { FastifyReply } from 'fastify';
 import type {
@@ -26,16 +26,13 @@ import {
   Throws,
 } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
-import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
-  ChecksPassword,
   CurrentAccount,
   CurrentPrincipal,
   LAST_WAY,
   type Principal,
   Public,
-  RECENT_ERRORS,
-  RecentInput,
+  RecentLogin,
   TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
 import type { Account } from '../account.entity.js';
@@ -70,17 +67,12 @@ export class PasskeysController {
     summary: 'Starts the registration of a passkey',
     description: 'The response is for `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
   })
-  @ApiBody({ type: RecentInput, required: false })
   @ReturnsSchema('PasskeyCreationOptions', WEBAUTHN_OPTIONS)
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, { SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @Throws({ SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @RecentLogin()
   @HttpCode(HttpStatus.OK)
-  async options(
-    @CurrentPrincipal() caller: Principal,
-    @OptionalBody(RecentInput) input: RecentInput,
-    @Client() client: ClientInfo,
-  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return this.passkeys.options(caller, input, client);
+  options(@CurrentAccount() account: Account): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.passkeys.options(account);
   }
 
   @Post()
@@ -97,20 +89,11 @@ export class PasskeysController {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Removes a passkey' })
-  @ApiBody({ type: RecentInput, required: false })
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, {
-    NOT_FOUND: NO_SUCH_PASSKEY,
-    CONFLICT: LAST_WAY,
-  })
+  @Throws({ NOT_FOUND: NO_SUCH_PASSKEY, CONFLICT: LAST_WAY })
+  @RecentLogin()
   @HttpCode(HttpStatus.NO_CONTENT)
-  async remove(
-    @CurrentPrincipal() caller: Principal,
-    @Param('id') id: string,
-    @OptionalBody(RecentInput) input: RecentInput,
-    @Client() client: ClientInfo,
-  ): Promise<void> {
-    await this.passkeys.remove(caller, id, input, client);
+  remove(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
+    return this.passkeys.remove(account, id);
   }
 
   @Post('login/options')

@@ -6,17 +6,29 @@ import { emailKey } from '../email-address.js';
 import { badCredentials } from '../login.errors.js';
 import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords.js';
+import { OwnedByAccount, type OwnedData, RecentLogins } from '../../platform/access/index.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 
 /** Logins by e-mail and password. */
 @Injectable()
-export class PasswordLogins {
+@OwnedByAccount()
+export class PasswordLogins implements OwnedData {
   constructor(
     private readonly accounts: AccountsService,
     private readonly passwords: Passwords,
     private readonly throttle: LoginThrottle,
     private readonly security: SecurityEvents,
-  ) {}
+    recent: RecentLogins,
+  ) {
+    recent.register({
+      password: (...given) => this.confirm(...given),
+      identify: (...given) => this.authenticate(...given),
+    });
+  }
+
+  async waysToLogIn(account: Account): Promise<number> {
+    return (await this.accounts.hasPassword(account)) ? 1 : 0;
+  }
 
   /**
    * An unknown e-mail, a wrong password and an inactive account cause the same error, after

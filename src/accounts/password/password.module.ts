@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { AccountsService } from '../accounts.service.js';
 import { AccountsModule } from '../accounts.module.js';
-import { AccountData, RecentLogins } from '../../platform/access/index.js';
 import { PasswordLogins } from './password-logins.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordChanges } from './password-changes.js';
@@ -28,19 +26,7 @@ import { Registrations } from './registrations.js';
   exports: [AccountsModule, LoginThrottle, PasswordChanges, PasswordLogins, Registrations],
 })
 export class PasswordModule {
-  constructor(
-    data: AccountData,
-    recent: RecentLogins,
-    logins: PasswordLogins,
-    passwords: Passwords,
-    accounts: AccountsService,
-    registry: Registry,
-  ) {
-    data.register({ waysToLogIn: async (account) => ((await accounts.hasPassword(account)) ? 1 : 0) });
-    recent.register({
-      password: (...given) => logins.confirm(...given),
-      identify: (...given) => logins.authenticate(...given),
-    });
+  constructor(passwords: Passwords, registry: Registry) {
     passwords.measure(registry);
   }
 }

@@ -10,20 +10,16 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import { AuthRoutes } from '../auth-routes.js';
 import type { FastifyReply } from 'fastify';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
-import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import { Returns, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import {
-  ChecksPassword,
   CurrentAccount,
   CurrentPrincipal,
   LAST_WAY,
   type Principal,
-  RECENT_ERRORS,
-  RecentInput,
+  RecentLogin,
 } from '../../platform/access/index.js';
 import { type Account } from '../account.entity.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
@@ -52,42 +48,30 @@ export class IdentitiesController {
 
   @Delete('identities/:id')
   @ApiOperation({ summary: 'Removes an identity from the calling account' })
-  @ApiBody({ type: RecentInput, required: false })
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, {
-    NOT_FOUND: NO_SUCH_IDENTITY,
-    CONFLICT: LAST_WAY,
-  })
+  @Throws({ NOT_FOUND: NO_SUCH_IDENTITY, CONFLICT: LAST_WAY })
+  @RecentLogin()
   @HttpCode(HttpStatus.NO_CONTENT)
-  async unlink(
-    @CurrentPrincipal() caller: Principal,
-    @Param('id') id: string,
-    @OptionalBody(RecentInput) input: RecentInput,
-    @Client() client: ClientInfo,
-  ): Promise<void> {
-    await this.identities.unlink(caller, id, input, client);
+  unlink(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
+    return this.identities.remove(account, id);
   }
 
   @Post('social/:provider/link')
   @ApiOperation({ summary: 'Starts to link an identity at a provider to the calling account' })
-  @ApiBody({ type: RecentInput, required: false })
   @Returns(AuthorizationView)
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, {
+  @Throws({
     NOT_FOUND: 'Provider not found',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     SERVICE_UNAVAILABLE: 'This provider is not configured here',
   })
+  @RecentLogin()
   @HttpCode(HttpStatus.OK)
   async link(
     @CurrentPrincipal() caller: Principal,
     @Param('provider') provider: string,
     @Query() { return: returnTo }: StartLinkQuery,
-    @OptionalBody(RecentInput) input: RecentInput,
-    @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    const { url, cookie } = await this.social.startLink(provider, caller, input, { client, returnTo });
+    const { url, cookie } = await this.social.startLink(provider, caller, returnTo);
     this.cookie.write(reply, cookie);
     return { authorization_url: url };
   }

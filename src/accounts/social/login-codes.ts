@@ -8,6 +8,7 @@ import { OneTimeSecrets } from '../one-time-secrets.js';
 import { challengeOf } from '../login/login-steps.js';
 import type { ExchangeInput } from './social.input.js';
 import { Authenticated } from '../sessions.service.js';
+import { OwnedByAccount, type OwnedData } from '../../platform/access/index.js';
 
 export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';
 
@@ -18,7 +19,8 @@ const LIFETIME = 60_000;
 
 /** One-time codes that a front end exchanges for tokens after a social login. */
 @Injectable()
-export class LoginCodes {
+@OwnedByAccount()
+export class LoginCodes implements OwnedData {
   constructor(
     private readonly secrets: OneTimeSecrets,
     private readonly accounts: AccountsService,
@@ -41,8 +43,8 @@ export class LoginCodes {
     }
   }
 
-  /** Ends the codes of an account that have not been exchanged. */
-  async endAll({ id }: Pick<Account, 'id'>): Promise<void> {
+  /** Codes that have not been exchanged end, too. */
+  async onSessionsEnd({ id }: Pick<Account, 'id'>): Promise<void> {
     await this.secrets.end(id, PURPOSE);
   }
 

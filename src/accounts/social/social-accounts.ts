@@ -64,7 +64,7 @@ export class SocialAccounts {
           const account = owner
             ? await this.claim(owner)
             : await this.accounts.createWithoutPassword(email, nameOf(profile.name, email));
-          await this.identities.add(account, provider, profile.subject);
+          await this.identities.insert(account, provider, profile.subject);
           const security = ['identity_changed', 'added'] as const;
           await this.changes.report(account, { security, ...(owner && { notice: 'identity-added' }) });
           return account;

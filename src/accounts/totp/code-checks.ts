@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { WRONG_CODE } from '../../platform/access/index.js';
+import { RecentLogins, WRONG_CODE } from '../../platform/access/index.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
@@ -37,7 +37,12 @@ export class CodeChecks {
     private readonly mails: AccountMails,
     private readonly transactions: Transactions,
     private readonly security: SecurityEvents,
-  ) {}
+    recent: RecentLogins,
+  ) {
+    recent.register({
+      code: (account, code, client) => this.check(account, code, client, { work: async () => undefined }),
+    });
+  }
 
   /**
    * Checks a code with the account locked, then runs further work in the same transaction. Wrong codes count as failed

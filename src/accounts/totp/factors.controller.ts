@@ -1,16 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import { AuthRoutes } from '../auth-routes.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Returns, ReturnsData, Throws } from '../../platform/http/openapi/returns.js';
-import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
-  ChecksPassword,
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
-  RECENT_ERRORS,
-  RecentInput,
+  RecentLogin,
   WRONG_CODE,
 } from '../../platform/access/index.js';
 import type { Account } from '../account.entity.js';
@@ -36,17 +33,12 @@ export class FactorsController {
     summary: 'Creates the secret of an authenticator app',
     description: 'Nothing is on until a code confirms it. A second call replaces the secret.',
   })
-  @ApiBody({ type: RecentInput, required: false })
   @Returns(TotpSetupView)
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, { CONFLICT: ALREADY_ON })
+  @Throws({ CONFLICT: ALREADY_ON })
+  @RecentLogin()
   @HttpCode(HttpStatus.OK)
-  async setUp(
-    @CurrentPrincipal() caller: Principal,
-    @OptionalBody(RecentInput) input: RecentInput,
-    @Client() client: ClientInfo,
-  ): Promise<TotpSetupView> {
-    return this.totp.setUp(caller, input, client);
+  setUp(@CurrentAccount() account: Account): Promise<TotpSetupView> {
+    return this.totp.setUp(account);
   }
 
   @Post('totp/confirm')
@@ -64,8 +56,7 @@ export class FactorsController {
   @Post('recovery-codes')
   @ApiOperation({ summary: 'Replaces the recovery codes; the earlier ones are void' })
   @Returns(RecoveryCodesView)
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS)
+  @RecentLogin(RecentCodeInput, { handlerChecksCode: true })
   @HttpCode(HttpStatus.OK)
   async renewRecoveryCodes(
     @CurrentPrincipal() caller: Principal,
@@ -77,8 +68,7 @@ export class FactorsController {
 
   @Delete('totp')
   @ApiOperation({ summary: 'Turns the second factor off, with a code or a recovery code' })
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS)
+  @RecentLogin(RecentCodeInput, { handlerChecksCode: true })
   @HttpCode(HttpStatus.NO_CONTENT)
   remove(
     @CurrentPrincipal() caller: Principal,

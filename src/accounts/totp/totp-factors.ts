@@ -44,7 +44,9 @@ export class TotpFactors {
     private readonly encryption: Encryption,
     private readonly columns: EncryptedColumns,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    columns.register('totp_factors', 'secret', 'account_id');
+  }
 
   recoveryCodesLeft(accountId: number): Promise<number> {
     return this.secrets.count('recovery-code', accountId);

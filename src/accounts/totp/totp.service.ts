@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import {
   AccountData,
+  OwnedByAccount,
+  type OwnedData,
   type Principal,
-  type RecentInput,
   RecentLogins,
   WRONG_CODE,
 } from '../../platform/access/index.js';
@@ -22,7 +23,10 @@ export const ALREADY_ON = 'Two-step login is already on; turn it off first';
 
 /** What owners of accounts do with their authenticator app. */
 @Injectable()
-export class TotpService {
+@OwnedByAccount()
+export class TotpService implements OwnedData {
+  readonly tables = ['totp_factors'];
+
   constructor(
     private readonly factors: TotpFactors,
     private readonly checks: CodeChecks,
@@ -43,9 +47,8 @@ export class TotpService {
   }
 
   /** Creates the secret of an authenticator app. Nothing is on until {@link confirm}. */
-  async setUp(caller: Principal, input: RecentInput, client: ClientInfo): Promise<TotpSetupView> {
-    await this.recent.require(caller, input, client);
-    return this.changes.run(caller.account.id, {}, async (account) => {
+  setUp({ id }: Pick<Account, 'id'>): Promise<TotpSetupView> {
+    return this.changes.run(id, {}, async (account) => {
       if (account.hasSecondFactor) throw new AppError('CONFLICT', ALREADY_ON);
       return this.factors.create(account);
     });
@@ -77,7 +80,6 @@ export class TotpService {
 
   /** Replaces the recovery codes. */
   async renewRecoveryCodes(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<string[]> {
-    await this.recent.requirePassword(caller, input.password, client);
     const codes = await this.checks.check(caller.account, input.code, client, {
       recovery: false,
       change: 'recovery codes renewed',
@@ -89,11 +91,33 @@ export class TotpService {
 
   /** Turns the factor off. */
   async remove(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<void> {
-    await this.recent.requirePassword(caller, input.password, client);
     await this.checks.check(caller.account, input.code, client, {
       change: 'TOTP off',
       work: ({ id }) => this.changes.run(id, { notice: 'factor-removed' }, () => this.factors.remove(id)),
     });
     await this.recent.confirm(caller);
+  }
+
+  async otherAccess({ hasSecondFactor }: Account): Promise<number> {
+    return hasSecondFactor ? 1 : 0;
+  }
+
+  onOwnerConfirmed(account: Account): Promise<void> {
+    return this.factors.markUnconfirmed(account);
+  }
+
+  async onReset(account: Account): Promise<void> {
+    if (!account.isOwnerConfirmed || (await this.factors.hasUnconfirmed(account)))
+      await this.takeAway(account, 'removed by a reset of the password');
+  }
+
+  onDevicesLost(account: Account): Promise<void> {
+    return this.takeAway(account, 'reset by staff');
+  }
+
+  private async takeAway(account: Account, reason: string): Promise<void> {
+    const security = ['factor_changed', reason] as const;
+    if (account.hasSecondFactor) await this.changes.report(account, { notice: 'factor-removed', security });
+    await this.factors.remove(account.id);
   }
 }

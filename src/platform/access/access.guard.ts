@@ -8,7 +8,7 @@ import { isGraphQL, requestOf } from '../http/request-of.js';
 import { isSafe } from '../http/methods.js';
 import { SecurityEvents } from '../http/security-events.js';
 import { Config } from '../config/config.js';
-import { type Access, ACCESS } from './access.js';
+import { type Access, ACCESS, API_KEYS } from './access.js';
 import { Authenticator } from './authenticator.js';
 import { ignoreCredentials } from './current-account.js';
 import type { ApiKeyScope, Principal } from '../http/principal.js';
@@ -88,20 +88,32 @@ export class AccessGuard implements CanActivate {
    */
   private async principalOf(context: ExecutionContext): Promise<Principal | null> {
     const principal = await this.authenticator.authenticate(requestOf(context));
-    if (principal?.scope !== undefined && !isInScope(principal.scope, context)) {
+    if (principal?.scope !== undefined && !this.isInScope(principal.scope, context)) {
       this.security.record('api_key_refused', { accountId: principal.account.id, reason: 'scope' });
       throw new AppError('FORBIDDEN', OUT_OF_SCOPE);
     }
     return principal;
   }
 
-  private async admit(context: ExecutionContext, only?: 'account' | 'staff' | 'cookie'): Promise<boolean> {
+  private async admit(
+    context: ExecutionContext,
+    only?: 'account' | 'staff' | 'superuser' | 'cookie',
+  ): Promise<boolean> {
     const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
     const { account, kind } = principal;
     if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
+    if (only === 'superuser' && !account.isSuperuser)
+      throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
     if (only === 'cookie' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
     return true;
+  }
+
+  /** Whether an API key may call a handler. */
+  private isInScope(scope: ApiKeyScope, context: ExecutionContext): boolean {
+    const places = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean | undefined>(API_KEYS, places) === false) return false;
+    return scope === 'write' || !isWritingCall(context);
   }
 
   private accessOf(context: ExecutionContext): Access | undefined {
@@ -119,13 +131,6 @@ export class AccessGuard implements CanActivate {
 /** Whether the handler resolves a field of an object, rather than a query, a mutation or a subscription. */
 const isField = (context: ExecutionContext): boolean =>
   isGraphQL(context) && infoOf(context).path.prev !== undefined;
-
-/** Whether an API key may call a handler. Below `/auth/`, where accounts are managed, it may only read its account. */
-function isInScope(scope: ApiKeyScope, context: ExecutionContext): boolean {
-  const { url = '' } = requestOf(context).routeOptions ?? {};
-  if (url.startsWith('/auth/')) return /^\/auth\/me\/?$/.test(url) && !isWritingCall(context);
-  return scope === 'write' || !isWritingCall(context);
-}
 
 const isWritingCall = (context: ExecutionContext): boolean =>
   isGraphQL(context)

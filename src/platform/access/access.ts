@@ -4,13 +4,30 @@ import { ConfigureRoute } from '../http/route-config.js';
 
 export const ACCESS = Symbol('access');
 
+/** Whether API keys may call a handler, as far as their scope allows it. By default they may. */
+export const API_KEYS = Symbol('API keys');
+
+/** API keys may not call this: a key must not lead to another way into its account. */
+export const WithoutApiKeys = (): ClassDecorator => SetMetadata(API_KEYS, false);
+
+/** API keys may call this, whatever its class says. */
+export const WithApiKeys = (): MethodDecorator => SetMetadata(API_KEYS, true);
+
 /**
  * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`, `public with account`);
  * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); accounts, as without a
- * decorator; staff; or browsers with a session cookie (`cookie`).
+ * decorator; staff; superusers; or browsers with a session cookie (`cookie`).
  */
 export type Access =
-  'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'account' | 'staff' | 'cookie';
+  | 'public'
+  | 'public with account'
+  | 'optional'
+  | 'write'
+  | 'owner'
+  | 'account'
+  | 'staff'
+  | 'superuser'
+  | 'cookie';
 
 const allow = (
   access: Access,
@@ -31,6 +48,9 @@ export const OptionalAccess = ({ always = false } = {}): ClassDecorator & Method
 
 /** Only accounts may call this, as without a decorator: for a handler of a class that has another one. */
 export const AccountsOnly = (): ClassDecorator & MethodDecorator => allow('account', 'always');
+
+/** Only superusers may call this, whom only an operator appoints. */
+export const SuperusersOnly = (): ClassDecorator & MethodDecorator => allow('superuser', 'always');
 
 /** Only staff accounts may call this. */
 export const StaffOnly = (): ClassDecorator & MethodDecorator => allow('staff', 'always');

@@ -1,27 +1,26 @@
 import { Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import { AppError } from '../http/errors/errors.js';
 import { stringify } from '../http/json-text.js';
 import type { CallingAccount } from '../http/principal.js';
 
-/** Removes what a module stores about an account, in the transaction that deletes the account. */
-export type Erasure = (
-  account: Pick<CallingAccount, 'id' | 'email'>,
-  manager: EntityManager,
-) => Promise<unknown>;
-
 /** Reads what a module stores about an account, for its owner and without secrets, in batches of views. */
 export type Export = (account: CallingAccount) => AsyncIterable<readonly object[]>;
 
 /**
- * What a module stores about accounts, and what happens to it. Each function but that of the export runs in the transaction of its
- * cause, with the account locked, and gets the account as it was before. Functions that remove something send its notice.
+ * What a provider with {@link OwnedByAccount} stores about accounts, and what happens to it. Each function but that of
+ * the export runs in the transaction of its cause, with the account locked, and gets the account as it was before.
+ * Functions that remove something send its notice.
  */
 export interface OwnedData {
   /** Tables whose rows are deleted with the account, by their column `account_id`: never text from outside. */
   readonly tables?: readonly string[];
   /** The account is deleted: what more is removed than the rows of `tables`. */
-  readonly onDeletion?: Erasure;
+  readonly onDeletion?: (
+    account: Pick<CallingAccount, 'id' | 'email'>,
+    manager: EntityManager,
+  ) => Promise<unknown>;
   /** Its lists in the export of the account, by the names of their members. */
   readonly exports?: Readonly<Record<string, Export>>;
   /** What other modules may show the number of, by name. */
@@ -44,23 +43,29 @@ export interface OwnedData {
   readonly onDevicesLost?: (account: CallingAccount) => Promise<void>;
 }
 
-/**
- * What accounts own. A module registers its own tables in one call, so that no module uses those of another one.
- * Functions run in the order of the modules; none depends on another one.
- */
+/** Marks a provider that implements {@link OwnedData}, so that no module uses the tables of another one. */
+export const OwnedByAccount = DiscoveryService.createDecorator();
+
+/** What accounts own, of all modules. Functions run in the order of the modules; none depends on another one. */
 @Injectable()
 export class AccountData {
-  private readonly owned: OwnedData[] = [];
+  private found: readonly OwnedData[] | undefined;
 
-  register(data: OwnedData): void {
-    this.owned.push(data);
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** Read when it is needed first: all providers exist then. */
+  private get owned(): readonly OwnedData[] {
+    return (this.found ??= this.discovery
+      .getProviders()
+      .filter((provider) => this.discovery.getMetadataByDecorator(OwnedByAccount, provider))
+      .map(({ instance }) => instance as OwnedData));
   }
 
   /** Call it in the transaction that deletes the account, before the account itself. */
   async erase(account: CallingAccount, manager: EntityManager): Promise<void> {
-    for (const { tables = [], onDeletion } of this.owned) {
-      for (const table of tables) await deleteRows(table, account.id, manager);
-      await onDeletion?.(account, manager);
+    for (const each of this.owned) {
+      for (const table of each.tables ?? []) await deleteRows(table, account.id, manager);
+      await each.onDeletion?.(account, manager);
     }
   }
 
@@ -93,13 +98,13 @@ export class AccountData {
    */
   async requireAnotherWay(account: CallingAccount): Promise<void> {
     let ways = 0;
-    for (const { waysToLogIn } of this.owned) ways += (await waysToLogIn?.(account)) ?? 0;
+    for (const each of this.owned) ways += (await each.waysToLogIn?.(account)) ?? 0;
     if (ways <= 1) throw new AppError('CONFLICT', LAST_WAY);
   }
 
   /** Whether something else than the password gives access to the account. */
   async hasOtherAccess(account: CallingAccount): Promise<boolean> {
-    for (const { otherAccess } of this.owned) if (((await otherAccess?.(account)) ?? 0) > 0) return true;
+    for (const each of this.owned) if (((await each.otherAccess?.(account)) ?? 0) > 0) return true;
     return false;
   }
 
@@ -112,7 +117,7 @@ export class AccountData {
 
   /** Ends all logins of an account. @param except id of the login to keep */
   async endSessions(account: CallingAccount, except?: string): Promise<void> {
-    for (const { onSessionsEnd } of this.owned) await onSessionsEnd?.(account, except);
+    for (const each of this.owned) await each.onSessionsEnd?.(account, except);
   }
 
   /** Reports a change of the password or the e-mail. */

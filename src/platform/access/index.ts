@@ -1,13 +1,24 @@
 // The public interface of access.
-export { AccountData, type Erasure, exportOf, LAST_WAY } from './account-data.js';
+export {
+  AccountData,
+  type Erasure,
+  exportOf,
+  LAST_WAY,
+  OwnedByAccount,
+  type OwnedData,
+} from './account-data.js';
 export {
   ACCESS,
   type Access,
+  API_KEYS,
   AccountsOnly,
   OptionalAccess,
   OwnerAccess,
   Public,
   StaffOnly,
+  SuperusersOnly,
+  WithApiKeys,
+  WithoutApiKeys,
   WriteAccess,
 } from './access.js';
 export { AccessGuard, OUT_OF_SCOPE } from './access.guard.js';
@@ -26,6 +37,7 @@ export {
   type Principal,
 } from '../http/principal.js';
 export { ChecksPassword, IncorrectPassword } from './incorrect-password.js';
+export { RecentLogin } from './recent-login.guard.js';
 export {
   CODE_ERRORS,
   RECENT_ERRORS,

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { OwnedByAccount, type OwnedData } from '../access/index.js';
 import { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import { AppError, ERRORS } from '../http/errors/errors.js';
@@ -29,11 +31,22 @@ interface Row {
 
 /** The responses that are stored for keys. */
 @Injectable()
-export class IdempotencyRecords {
+@OwnedByAccount()
+export class IdempotencyRecords implements OwnedData {
   constructor(
     private readonly queries: Queries,
     private readonly clock: Clock,
   ) {}
+
+  /** Deletes the stored responses to an account: that of the registration contains the account. */
+  async onDeletion({ id }: { readonly id: number }, manager: EntityManager): Promise<void> {
+    await manager
+      .createQueryBuilder()
+      .delete()
+      .from('idempotency_records')
+      .where('id IN (SELECT record_id FROM idempotency_accounts WHERE account_id = :id)', { id })
+      .execute();
+  }
 
   /** @throws AppError `IDEMPOTENCY_KEY_REUSED` when the key was used with another body */
   async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {

@@ -19,7 +19,7 @@ import {
 import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
 import { type DeclaredError, errorsOf } from './declared-errors.js';
-import { SAFE, securityMembers } from './security.js';
+import { securityMembers } from './security.js';
 
 const BEARER = 'An API key, or the `access` token of `POST /auth/login/`, which is valid for 30 minutes.';
 
@@ -182,7 +182,6 @@ async function complete(
         .filter((each) => each['in'] === 'query' || each['in'] === 'path')
         .map((each) => each['name']),
       hasId: ids.length > 0,
-      isForAccounts: path.startsWith('/auth/') && !(/^\/auth\/me\/?$/.test(path) && SAFE.has(method)),
       isLimited: !path.startsWith('/health'),
     }),
     ({ code }) => ERRORS[code].status,

@@ -28,11 +28,12 @@ export interface Call {
   /** The documented parameters of its path and its query. */
   readonly parameters: readonly string[];
   readonly hasId: boolean;
-  /** Whether it manages accounts, which API keys may not do. */
-  readonly isForAccounts: boolean;
   /** Whether `RATE_LIMIT` counts it. */
   readonly isLimited: boolean;
 }
+
+/** The general rate limit, and the access, have other messages than what a handler limits or refuses itself. */
+const ALWAYS = new Set<ErrorCode>(['RATE_LIMITED', 'FORBIDDEN']);
 
 /** Every error of a handler: those that it declares, and those that follow from its parameters and access. */
 export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredError[]> {
@@ -55,14 +56,13 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   if (security !== 'none') codes.push('TOKEN_NOT_VALID');
   if (security !== 'none' && !SAFE.has(method)) codes.push('CSRF_FAILED');
   const isOwnRead = handler.access === 'owner' && SAFE.has(method);
-  if ((security === 'optional' && !isOwnRead && !isOptional) || handler.access === 'staff')
-    codes.push('FORBIDDEN');
-  const rejectsKeys = security !== 'none' && (call.isForAccounts || !SAFE.has(method));
+  const isForSome = handler.access === 'staff' || handler.access === 'superuser';
+  if ((security === 'optional' && !isOwnRead && !isOptional) || isForSome) codes.push('FORBIDDEN');
+  const rejectsKeys = security !== 'none' && (handler.refusesApiKeys || !SAFE.has(method));
   codes.push('INTERNAL_ERROR', 'SERVICE_UNAVAILABLE');
 
-  // The general rate limit has another message than the limit of a handler.
   const general = codes
-    .filter((code) => code === 'RATE_LIMITED' || !(code in handler.errors))
+    .filter((code) => ALWAYS.has(code) || !(code in handler.errors))
     .map((code): DeclaredError => ({ code, message: messageOf(code, handler, readsStrictly) }));
   const own = Object.entries(handler.errors).flatMap(([code, messages]) =>
     messages.map((message): DeclaredError => ({ code: code as ErrorCode, message })),

@@ -2,7 +2,7 @@ import { HttpStatus, type INestApplication, RequestMethod, type Type } from '@ne
 import { HTTP_CODE_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
-import { type Access, ACCESS } from '../access/index.js';
+import { type Access, ACCESS, API_KEYS } from '../access/index.js';
 import { HAS_TAG } from '../http/responses/entity-tag.js';
 import { HAS_PRECONDITION } from '../http/responses/if-match.js';
 import { WITHOUT_DETAILS } from '../http/responses/without-details.js';
@@ -38,6 +38,8 @@ export interface Handler {
   readonly hasTag: boolean;
   /** Whether it accepts an `If-Match`. */
   readonly hasPrecondition: boolean;
+  /** Whether no API key may call it. */
+  readonly refusesApiKeys: boolean;
   /** Of a success that has a body. */
   readonly success: Success | undefined;
   /** The description of its redirect. */
@@ -79,6 +81,7 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
     operationId: reflector.get<{ operationId?: string } | undefined>(DECORATORS.API_OPERATION, handler)
       ?.operationId,
     access: reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, type]),
+    refusesApiKeys: reflector.getAllAndOverride<boolean | undefined>(API_KEYS, [handler, type]) === false,
     anyContentType: reflector.get<boolean | undefined>(ANY_CONTENT_TYPE, handler) === true,
     // Emitted by TypeScript (`emitDecoratorMetadata`).
     parameters: (Reflect.getMetadata('design:paramtypes', type.prototype as object, name) ?? []) as Type[],

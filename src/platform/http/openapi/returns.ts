@@ -105,12 +105,17 @@ export const ReturnsMessage = (message: string): MethodDecorator =>
 /**
  * The errors that a handler throws itself, with their messages; those of its parameters and of its access are added:
  * `@Throws('INVALID_CURSOR', { NOT_FOUND: ['Post not found', 'Comment not found'] })`. A code alone
- * has its standard message.
+ * has its standard message. Those of several decorators add up.
  */
-export const Throws = (...errors: readonly ErrorOfHandler[]): ClassDecorator & MethodDecorator =>
-  SetMetadata<symbol, HandlerErrors>(THROWN, collect(errors));
+export const Throws =
+  (...errors: readonly ErrorOfHandler[]): ClassDecorator & MethodDecorator =>
+  (target: object, _name?: unknown, descriptor?: TypedPropertyDescriptor<any>): void => {
+    const place = (descriptor?.value ?? target) as object;
+    const below = Reflect.getOwnMetadata(THROWN, place) as HandlerErrors | undefined;
+    Reflect.defineMetadata(THROWN, collect(below ? [below, ...errors] : errors), place);
+  };
 
-function collect(errors: readonly ErrorOfHandler[]): HandlerErrors {
+function collect(errors: readonly (ErrorOfHandler | HandlerErrors)[]): HandlerErrors {
   const collected: Partial<Record<ErrorCode, string[]>> = {};
   for (const error of errors) {
     const texts = typeof error === 'string' ? { [error]: ERRORS[error].message } : error;

@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, HttpStatus, Module, Put } from '@nestjs/common';
+import { Body, Controller, HttpCode, HttpStatus, Injectable, Module, Put } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -6,7 +6,7 @@ import { ArrayUnique, IsArray, IsIn } from 'class-validator';
 import type { Repository } from 'typeorm';
 import { AccountsModule } from '../../../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../../../src/accounts/accounts.service.js';
-import { AccountData, StaffOnly } from '../../../../src/platform/access/index.js';
+import { OwnedByAccount, type OwnedData, StaffOnly } from '../../../../src/platform/access/index.js';
 import { Changes } from '../../../../src/platform/changes/index.js';
 import { Transactions } from '../../../../src/platform/database/transactions.js';
 import { AppError } from '../../../../src/platform/http/errors/errors.js';
@@ -50,13 +50,15 @@ class RolesController {
   }
 }
 
+@Injectable()
+@OwnedByAccount()
+class RolesOfAccounts implements OwnedData {
+  readonly tables = ['account_roles'];
+}
+
 @Module({
   imports: [TypeOrmModule.forFeature([AccountRole]), AccountsModule],
   controllers: [RolesController],
-  providers: [{ provide: APP_GUARD, useClass: RolesGuard }],
+  providers: [RolesOfAccounts, { provide: APP_GUARD, useClass: RolesGuard }],
 })
-export class RolesModule {
-  constructor(data: AccountData) {
-    data.register({ tables: ['account_roles'] });
-  }
-}
+export class RolesModule {}

@@ -1,0 +1,68 @@
+import {
+  applyDecorators,
+  type CanActivate,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiBody } from '@nestjs/swagger';
+import { INPUT, Throws } from '../http/openapi/returns.js';
+import { principalOf } from '../http/principal.js';
+import { requestOf } from '../http/request-of.js';
+import { checkInput } from '../http/validation/input.pipe.js';
+import { ChecksPassword } from './incorrect-password.js';
+import { RECENT_ERRORS, RecentInput, RecentLogins } from './recent-logins.js';
+
+interface Options {
+  /** The body of the call; it is optional if it has nothing but the proof. */
+  readonly body: Type<RecentInput>;
+  /** Whether the handler checks the code, which must be checked only once. */
+  readonly handlerChecksCode?: boolean;
+}
+
+const RecentLoginOptions = Reflector.createDecorator<Options>();
+
+/** Admits callers with a recent login, or with the proof in the body: their password, and a code if one is needed. */
+@Injectable()
+class RecentLoginGuard implements CanActivate {
+  constructor(
+    private readonly recent: RecentLogins,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const { body, handlerChecksCode } = this.reflector.get(RecentLoginOptions, context.getHandler());
+    const request = requestOf(context);
+    const sent: unknown = body === RecentInput ? (request.body ?? {}) : request.body;
+    // Before the password is compared, so that invalid input never counts as a failed login.
+    const proof = await checkInput(body, sent);
+    const caller = principalOf(request)!;
+    const { client } = request.context;
+    if (handlerChecksCode) await this.recent.requirePassword(caller, proof.password, client);
+    else await this.recent.require(caller, proof, client);
+    return true;
+  }
+}
+
+/**
+ * For a handler that opens another way into an account, or does what a stolen token must not be enough for: the login of
+ * the caller is at most 5 minutes old, or the body has the password, and a code while two-step login is on.
+ *
+ * @param body the class of a body with more members
+ */
+export const RecentLogin = (
+  body: Type<RecentInput> = RecentInput,
+  options: Omit<Options, 'body'> = {},
+): MethodDecorator =>
+  applyDecorators(
+    RecentLoginOptions({ body, ...options }),
+    UseGuards(RecentLoginGuard),
+    ChecksPassword(),
+    Throws(RECENT_ERRORS),
+    ...(body === RecentInput
+      ? [ApiBody({ type: RecentInput, required: false }), SetMetadata(INPUT, RecentInput)]
+      : []),
+  );
