@@ -15,7 +15,7 @@ import { publicPaths } from './platform/http/responses/public-paths.js';
 import { largeResponses } from './platform/http/responses/large-responses.js';
 import { Drain } from './platform/operations/drain.js';
 import { ambiguousRequests, hardening } from './platform/http/edge/hardening.js';
-import { pendingMigrations } from './platform/http/pending-migrations.js';
+import { migrationGate } from './platform/http/migration-gate.js';
 import { Config } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { graphqlRoute } from './platform/graphql/route.js';
@@ -62,7 +62,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const isClosing = () => drain.closing && !fastify.server.listening;
   await fastify.register(headers, { config, isClosing });
   await fastify.register(cors, { config, exposedHeaders: EXPOSED_HEADERS });
-  await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
+  await fastify.register(migrationGate, { database }); // 503 until the migrations have run
   await fastify.register(limits, { config }); // 429
   await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
   await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404, 405

@@ -7,7 +7,7 @@ import { All, Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { beforeAll, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { Public } from '../src/platform/access/index.js';
-import { EventStream } from '../src/platform/http/route-config.js';
+import { KeepsOpen } from '../src/platform/http/route-config.js';
 import { FixtureModule } from './support/fixture.module.js';
 import { onEach } from './support/on-each.js';
 import { watchTexts } from './support/statements.js';
@@ -41,7 +41,7 @@ class GatedController {
 
   /** Begins a response that does not end. */
   @Get('open')
-  @EventStream()
+  @KeepsOpen()
   open(): StreamableFile {
     const stream = new Readable({ read: () => undefined });
     stream.push('Begins');

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Body, Controller, Module, Patch, Post } from '@nestjs/common';
 import { Args, Field, InputType, Query, Resolver } from '@nestjs/graphql';
 import { Public } from '../src/platform/access/index.js';
-import { Optional, Time } from '../src/platform/http/validation/fields.js';
+import { OptionalField, Time } from '../src/platform/http/validation/fields.js';
 import { PartialInputType } from '../src/platform/http/validation/partial-input.js';
 import { onEach } from './support/on-each.js';
 
@@ -13,7 +13,7 @@ class PlanInput {
   due!: Date;
 
   @Field(() => Date, { nullable: true })
-  @Optional()
+  @OptionalField()
   @Time()
   seen?: Date | null;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AccountData } from '../platform/access/index.js';
 import { caseFold } from '../platform/database/case-fold.js';
 import { Queries } from '../platform/database/queries.js';
-import type { Parameters } from '../platform/database/statement.js';
+import type { StatementParameters } from '../platform/database/statement.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import type { Page } from '../platform/http/pages/page.js';
 import { PageRequest } from '../platform/http/pages/page-request.js';
@@ -105,7 +105,11 @@ export class AccountSearch {
     return { logins, passkeys };
   }
 
-  private matching({ q, is_active, is_staff }: AccountFilter): [where: string, parameters: Parameters] {
+  private matching({
+    q,
+    is_active,
+    is_staff,
+  }: AccountFilter): [where: string, parameters: StatementParameters] {
     const conditions = [this.queries.dialect.withinDeadline];
     const parameters: Record<string, string | number> = {};
     // Booleans for both databases.

@@ -1,38 +1,38 @@
 import { RecentInput } from '../platform/access/index.js';
-import { Optional, TrueOrFalse } from '../platform/http/validation/fields.js';
+import { OptionalField, TrueOrFalse } from '../platform/http/validation/fields.js';
 import { Text } from '../platform/http/validation/text.js';
 import { NewEmailAddress } from './email-address.js';
 
 /** Absent and null leave a field unchanged. */
 export class UpdateAccountInput {
-  @Optional()
+  @OptionalField()
   @Text({ min: 1, max: 150 })
   name?: string | null;
 
-  @Optional()
+  @OptionalField()
   @Text({ max: 20 })
   phone?: string | null;
 }
 
 /** What a superuser sets; absent and null leave a field unchanged. */
 export class ManageAccountInput extends RecentInput {
-  @Optional()
+  @OptionalField()
   @TrueOrFalse()
   is_active?: boolean | null;
 
-  @Optional()
+  @OptionalField()
   @TrueOrFalse()
   is_staff?: boolean | null;
 }
 
 export class DeleteAccountInput {
   /** Required if the account has a password. */
-  @Optional()
+  @OptionalField()
   @Text()
   password?: string | null;
 
   /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
-  @Optional()
+  @OptionalField()
   @Text({ max: 100 })
   code?: string | null;
 }
@@ -53,7 +53,7 @@ export class TokenInput {
 
 export class VerifyEmailInput extends TokenInput {
   /** Of the account: required if it already has a passkey, a second factor, an API key or an identity. */
-  @Optional()
+  @OptionalField()
   @Text()
   password?: string | null;
 }
@@ -66,7 +66,7 @@ export class ChangeEmailInput {
   password!: string;
 
   /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
-  @Optional()
+  @OptionalField()
   @Text({ max: 100 })
   code?: string | null;
 }

@@ -5,7 +5,7 @@ import { CredentialWatch, CurrentAccount, OptionalAccess } from '../platform/acc
 import type { Account } from '../accounts/account.entity.js';
 
 import { CarriesJsonText } from '../platform/http/json-text.js';
-import { EventStream, NoStore } from '../platform/http/route-config.js';
+import { KeepsOpen, NoStore } from '../platform/http/route-config.js';
 import { ReturnsCursorPage, ReturnsStream, Throws } from '../platform/http/openapi/returns.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { EventFeed } from './event-feed.js';
@@ -64,7 +64,7 @@ export class EventsController {
   })
   @ReturnsStream(EventView, 'text/event-stream', STREAM)
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
-  @EventStream()
+  @KeepsOpen()
   @NoStore()
   // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')

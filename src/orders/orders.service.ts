@@ -9,7 +9,7 @@ import type { Page } from '../platform/http/pages/page.js';
 import type { PageRequest } from '../platform/http/pages/page-request.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
-import type { Parameters } from '../platform/database/statement.js';
+import type { StatementParameters } from '../platform/database/statement.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
 import { Order } from './order.entity.js';
@@ -81,7 +81,7 @@ export class OrdersService implements OwnedData {
   private search<Row>(
     [columns, end = '']: readonly [columns: string, end?: string],
     reader: OrderReader,
-    parameters: Parameters = {},
+    parameters: StatementParameters = {},
   ): Promise<Row[]> {
     const accountId = visibleTo(reader).accountId as number | undefined;
     const visible = accountId === undefined ? '' : 'AND account_id = :accountId';

@@ -1,7 +1,7 @@
 import type { Queries } from '../platform/database/queries.js';
 import type { Transactions } from '../platform/database/transactions.js';
 import type { PostStatus } from './post.entity.js';
-import { INSERTED_COLUMNS, type PostFields, valuesOf } from './post.statements.js';
+import { INSERTED_POST_COLUMNS, type PostFields, valuesOf } from './post.statements.js';
 
 /** Checked fields; without a status a draft. */
 export interface NewPost extends PostFields {
@@ -20,8 +20,8 @@ export async function insertPosts(
   posts: readonly NewPost[],
 ): Promise<void> {
   await transactions.execute(
-    `INSERT INTO posts (${INSERTED_COLUMNS.join(', ')})
-     SELECT ${INSERTED_COLUMNS.join(', ')} FROM ${dialect.recordsOf('posts', INSERTED_COLUMNS, ':posts')} AS sent
+    `INSERT INTO posts (${INSERTED_POST_COLUMNS.join(', ')})
+     SELECT ${INSERTED_POST_COLUMNS.join(', ')} FROM ${dialect.recordsOf('posts', INSERTED_POST_COLUMNS, ':posts')} AS sent
      ORDER BY sent.place RETURNING id`,
     { posts: JSON.stringify(posts.map(toRecord)) },
   );

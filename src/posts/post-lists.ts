@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { type Completion, CursorPage, type Page } from '../platform/http/pages/page.js';
 import { type Keyset, type KeysetRequest, positionParameters } from '../platform/http/pages/keyset.js';
 import { DEEP } from '../platform/http/pages/page-request.js';
-import type { Parameters } from '../platform/database/statement.js';
+import type { StatementParameters } from '../platform/database/statement.js';
 import { Queries } from '../platform/database/queries.js';
 import { POST_STATUSES } from './post.entity.js';
 import type { ListPosts, ListPostsByCursor, PostFilter, SortedPosts } from './post.query.js';
 import { LISTED_POST, type ListedPost, POST_SUMMARY, type PostSummary } from './post.view.js';
 import type { PostSql } from './post-sql.js';
-import { POSTGRES } from './posts.postgres.js';
-import { SQLITE } from './posts.sqlite.js';
+import { POSTGRES_POSTS } from './posts.postgres.js';
+import { SQLITE_POSTS } from './posts.sqlite.js';
 
 /** Above this multiple of offset + limit, posts are read in list order instead of using the search index. */
 const MANY = 100;
@@ -23,7 +23,7 @@ export class PostLists {
   private readonly sql: PostSql;
 
   constructor(private readonly queries: Queries) {
-    this.sql = { postgres: POSTGRES, sqlite: SQLITE }[queries.dialect.name];
+    this.sql = { postgres: POSTGRES_POSTS, sqlite: SQLITE_POSTS }[queries.dialect.name];
   }
 
   /** Large contents are loaded when the page is sent, see {@link Page.completion}. */
@@ -150,11 +150,11 @@ export class PostLists {
     return row!.total;
   }
 
-  private reading<Row>(slow: boolean, sql: string, parameters: Parameters): Promise<Row[]> {
+  private reading<Row>(slow: boolean, sql: string, parameters: StatementParameters): Promise<Row[]> {
     return slow ? this.queries.search(sql, parameters) : this.queries.all(sql, parameters);
   }
 
-  private counting(filter: Filter): [sql: string, parameters: Parameters] {
+  private counting(filter: Filter): [sql: string, parameters: StatementParameters] {
     if (readsMany(filter)) {
       const { where, parameters } = this.matching(filter, { slow: true });
       return [`SELECT count(*) AS total FROM posts ${where}`, parameters];

@@ -1,7 +1,7 @@
 import { Field, InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, ValidateIf } from 'class-validator';
-import { OneOf, Optional } from '../platform/http/validation/fields.js';
+import { OneOf, OptionalField } from '../platform/http/validation/fields.js';
 import { PartialInputType } from '../platform/http/validation/partial-input.js';
 import { Text } from '../platform/http/validation/text.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
@@ -36,12 +36,12 @@ export class CreatePostInput {
 @InputType({ description: 'The fields to change; an absent or null field stays as it is.' })
 export class UpdatePostInput extends PartialInputType(CreatePostInput, ['content', 'status']) {
   @Field(() => String, { nullable: true, description: 'Any text.' })
-  @Optional()
+  @OptionalField()
   @Text()
   content?: string | null;
 
   @Field(() => PostStatusEnum, { nullable: true, description: 'Publishes or withdraws the post.' })
-  @Optional()
+  @OptionalField()
   @OneOf(POST_STATUSES)
   status?: PostStatus | null;
 }

@@ -1,4 +1,4 @@
-import type { Parameters } from '../platform/database/statement.js';
+import type { StatementParameters } from '../platform/database/statement.js';
 import { caseFold } from '../platform/database/case-fold.js';
 import type { CreatePostInput } from './post.input.js';
 import { POST_COLUMNS, type PostView } from './post.view.js';
@@ -21,13 +21,13 @@ const FOLDED = { title_folded: 'title', content_folded: 'content' } as const;
 export const UPDATED_COLUMNS: readonly string[] = [...POST_FIELDS, ...Object.keys(FOLDED)];
 
 /** The columns that an insertion sets. */
-export const INSERTED_COLUMNS: readonly string[] = [
+export const INSERTED_POST_COLUMNS: readonly string[] = [
   ...UPDATED_COLUMNS,
   ...SET_BY_SERVICE.filter((name) => name !== 'id'),
 ];
 
 /** The values of `UPDATED_COLUMNS`; null for a field that is absent. */
-export function valuesOf(fields: { [Field in PostField]?: PostFields[Field] | null }): Parameters {
+export function valuesOf(fields: { [Field in PostField]?: PostFields[Field] | null }): StatementParameters {
   const values: Record<string, string | number | null> = {};
   for (const name of POST_FIELDS) values[name] = fields[name] ?? null;
   for (const [name, field] of Object.entries(FOLDED)) {

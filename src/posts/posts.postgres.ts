@@ -3,7 +3,7 @@ import { GRAM, type PostSql } from './post-sql.js';
 const CONTAINS = '(strpos(title_folded, :text) > 0 OR strpos(content_folded, :text) > 0)';
 const LIKE = '(title_folded LIKE :text OR content_folded LIKE :text)';
 
-export const POSTGRES: PostSql = {
+export const POSTGRES_POSTS: PostSql = {
   newestByAuthors: (columns, condition) => `
     SELECT found.* FROM json_array_elements_text(:authors::json) AS author (id) CROSS JOIN LATERAL (
       SELECT ${columns} FROM posts WHERE author_id = author.id::bigint AND ${condition}

@@ -9,7 +9,7 @@ import { FIRST_USER_ID } from '../users/user.entity.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
 import type { CreatePostInput, UpdatePostInput } from './post.input.js';
-import { INSERTED_COLUMNS, UPDATED_COLUMNS, valuesOf } from './post.statements.js';
+import { INSERTED_POST_COLUMNS, UPDATED_COLUMNS, valuesOf } from './post.statements.js';
 import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 import { ViewCounter } from './view-counter.js';
 
@@ -19,7 +19,7 @@ const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
 const FIND = `SELECT ${POST_ROW} FROM posts WHERE id = :id`;
 
 const INSERT = `
-  INSERT INTO posts (${INSERTED_COLUMNS.join(', ')}) VALUES (${INSERTED_COLUMNS.map((name) => `:${name}`).join(', ')})
+  INSERT INTO posts (${INSERTED_POST_COLUMNS.join(', ')}) VALUES (${INSERTED_POST_COLUMNS.map((name) => `:${name}`).join(', ')})
   RETURNING ${POST_ROW}`;
 
 @Injectable()

@@ -8,7 +8,7 @@ const CONTAINS = '(instr(title_folded, :text) > 0 OR instr(content_folded, :text
 /** Posts whose content is not in the search index. The condition is exactly that of the index `posts_large`. */
 const LARGE = 'SELECT id FROM posts WHERE length(content_folded) > 32768';
 
-export const SQLITE: PostSql = {
+export const SQLITE_POSTS: PostSql = {
   // SQLite has no LATERAL; a correlated subquery selects the ids, by which the posts are read.
   newestByAuthors: (columns, condition) => `
     SELECT ${columns} FROM (SELECT value AS author FROM json_each(:authors)) CROSS JOIN posts

@@ -1,6 +1,6 @@
 import type { Queries } from '../platform/database/queries.js';
 import type { Transactions } from '../platform/database/transactions.js';
-import { INSERTED_COLUMNS } from './user.view.js';
+import { INSERTED_USER_COLUMNS } from './user.view.js';
 
 export interface NewUser {
   readonly name: string;
@@ -13,10 +13,10 @@ export async function insertUsers(
   users: readonly NewUser[],
   now: Date,
 ): Promise<number[]> {
-  const columns = INSERTED_COLUMNS.join(', ');
+  const columns = INSERTED_USER_COLUMNS.join(', ');
   const inserted = await transactions.execute<{ id: number }>(
     `INSERT INTO users (${columns})
-     SELECT ${columns} FROM ${dialect.recordsOf('users', INSERTED_COLUMNS, ':users')} AS sent
+     SELECT ${columns} FROM ${dialect.recordsOf('users', INSERTED_USER_COLUMNS, ':users')} AS sent
      ORDER BY sent.place RETURNING id`,
     { users: JSON.stringify(users.map((user) => ({ ...user, created_at: now, updated_at: now }))) },
   );

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { Field, InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
-import { isEmailAddress, Optional } from '../platform/http/validation/fields.js';
+import { isEmailAddress, OptionalField } from '../platform/http/validation/fields.js';
 import { PartialInputType } from '../platform/http/validation/partial-input.js';
 import { Text } from '../platform/http/validation/text.js';
 
@@ -27,7 +27,7 @@ export class CreateUserInput {
 
   /** Over REST it may be absent or null, which means empty. */
   @Field(() => String, { description: 'An address, or empty.' })
-  @Optional()
+  @OptionalField()
   @EmailAddressOrEmpty()
   email?: string | null;
 }

@@ -50,7 +50,7 @@ const USER_COLUMNS = Object.keys({
 } satisfies Record<keyof UserView, true>);
 
 /** The columns that an insertion sets. */
-export const INSERTED_COLUMNS: readonly string[] = USER_COLUMNS.filter((name) => name !== 'id');
+export const INSERTED_USER_COLUMNS: readonly string[] = USER_COLUMNS.filter((name) => name !== 'id');
 
 /** A stored user, with the version for its entity tag. */
 export interface UserRow extends Omit<UserView, 'id'> {

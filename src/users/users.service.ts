@@ -11,10 +11,10 @@ import { Changes } from '../platform/changes/index.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { FIRST_USER_ID } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
-import { INSERTED_COLUMNS, toUserView, USER_ROW, type UserRow } from './user.view.js';
+import { INSERTED_USER_COLUMNS, toUserView, USER_ROW, type UserRow } from './user.view.js';
 
 const INSERT = `
-  INSERT INTO users (${INSERTED_COLUMNS.join(', ')}) VALUES (${INSERTED_COLUMNS.map((name) => `:${name}`).join(', ')})
+  INSERT INTO users (${INSERTED_USER_COLUMNS.join(', ')}) VALUES (${INSERTED_USER_COLUMNS.map((name) => `:${name}`).join(', ')})
   RETURNING ${USER_ROW}`;
 
 /** The columns that clients write. */

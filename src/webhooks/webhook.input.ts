@@ -1,6 +1,6 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { CheckedBy } from '../platform/http/validation/further-rules.js';
-import { ListOf, Optional, TrueOrFalse } from '../platform/http/validation/fields.js';
+import { ListOf, OptionalField, TrueOrFalse } from '../platform/http/validation/fields.js';
 import { PartialInput } from '../platform/http/validation/partial-input.js';
 import { Text } from '../platform/http/validation/text.js';
 import { WebhookRules } from './webhook-rules.js';
@@ -19,7 +19,7 @@ export class CreateWebhookInput {
   @ListOf('event type', { max: MAX_TYPES })
   types!: string[];
 
-  @Optional()
+  @OptionalField()
   @Text({ max: 200 })
   description?: string | null;
 }
@@ -29,7 +29,7 @@ export class CreateWebhookInput {
 export class UpdateWebhookInput extends PartialInput(
   PickType(CreateWebhookInput, ['url', 'types', 'description']),
 ) {
-  @Optional()
+  @OptionalField()
   @TrueOrFalse()
   active?: boolean | null;
 }

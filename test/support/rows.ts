@@ -2,16 +2,16 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { loadStoreConfig } from '../../src/platform/config/store.js';
 import { commandDataSource } from '../../src/platform/database/data-source.js';
-import type { Parameters } from '../../src/platform/database/statement.js';
+import type { StatementParameters } from '../../src/platform/database/statement.js';
 import { Queries } from '../../src/platform/database/queries.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 
 /** Reads and changes rows where no call of the API does; parameters are named, as `:id`. */
 export interface Rows {
-  all<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
-  one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined>;
+  all<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]>;
+  one<Row>(sql: string, parameters?: StatementParameters): Promise<Row | undefined>;
   /** Runs a change. @returns the rows that it returns */
-  execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+  execute<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]>;
   /** Runs work in a transaction. */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 }

@@ -7,7 +7,7 @@ const RANDOM_LENGTH = 40;
 const CHECKSUM_LENGTH = 6;
 
 /** The length of the part by which its owner recognizes a key. */
-export const PREFIX_LENGTH = 8;
+export const KEY_PREFIX_LENGTH = 8;
 
 const KEY = /^psk_[\dA-Za-z]{46}$/;
 

@@ -1,4 +1,4 @@
-import { OneOf, Optional, Time } from '../../platform/http/validation/fields.js';
+import { OneOf, OptionalField, Time } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { API_KEY_SCOPES, type ApiKeyScope, RecentInput } from '../../platform/access/index.js';
 
@@ -10,7 +10,7 @@ export class CreateApiKeyInput extends RecentInput {
   scope!: ApiKeyScope;
 
   /** Absent and null: it does not expire. */
-  @Optional()
+  @OptionalField()
   @Time()
   expires_at?: Date | null;
 }

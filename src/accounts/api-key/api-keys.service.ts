@@ -18,7 +18,7 @@ import { Credentials, MAX_CREDENTIALS } from '../credentials.js';
 import { hashOf } from '../one-time-secrets.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyInput } from './api-key.input.js';
-import { isWellFormed, newKey, PREFIX_LENGTH } from './api-key-text.js';
+import { isWellFormed, newKey, KEY_PREFIX_LENGTH } from './api-key-text.js';
 import { toApiKeyView } from './api-key.view.js';
 
 /** The precision of the last use, in milliseconds, so that not every request writes it. */
@@ -110,7 +110,7 @@ export class ApiKeysService extends Credentials<ApiKey> {
         this.rows.create({
           accountId,
           name: input.name,
-          prefix: key.slice(0, PREFIX_LENGTH),
+          prefix: key.slice(0, KEY_PREFIX_LENGTH),
           scope: input.scope,
           keyHash: hashOf(key),
           createdAt: now,

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { ValidateBy } from 'class-validator';
-import { Optional } from '../../platform/http/validation/fields.js';
+import { OptionalField } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
 
 /** The field must have the form of a response of WebAuthn; the cryptography is checked later. */
@@ -35,7 +35,7 @@ export class RegisterPasskeyInput {
   response!: RegistrationResponseJSON;
 
   /** How its owner recognizes it; absent or null: Passkey. */
-  @Optional()
+  @OptionalField()
   @Text({ min: 1, max: 150 })
   name?: string | null;
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EmailAddress, NewEmailAddress } from '../email-address.js';
-import { Optional } from '../../platform/http/validation/fields.js';
+import { OptionalField } from '../../platform/http/validation/fields.js';
 import { CheckedBy } from '../../platform/http/validation/further-rules.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { PasswordPolicy } from './password-policy.js';
@@ -20,7 +20,7 @@ export class RegisterInput {
   password!: string;
 
   /** Absent and null mean no number. */
-  @Optional()
+  @OptionalField()
   @Text({ max: 20 })
   phone?: string | null;
 }

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Optional, QueryField } from '../../platform/http/validation/fields.js';
+import { OptionalField, QueryField } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
 
 /** The query of the start of a login. */
@@ -29,7 +29,7 @@ export class SocialSessionInput {
   social_code!: string;
 
   /** Of the `code_challenge` (RFC 7636) that the login was started with. */
-  @Optional()
+  @OptionalField()
   @Text({ max: 128 })
   @ApiProperty({ example: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })
   code_verifier?: string | null;
@@ -40,7 +40,7 @@ export class ExchangeInput {
   code!: string;
 
   /** Required if the login was started with a `code_challenge` (RFC 7636). */
-  @Optional()
+  @OptionalField()
   @Text({ max: 128 })
   @ApiProperty({ example: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })
   code_verifier?: string | null;

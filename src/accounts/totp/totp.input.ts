@@ -1,5 +1,5 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { Optional } from '../../platform/http/validation/fields.js';
+import { OptionalField } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { RecentInput } from '../../platform/access/index.js';
 
@@ -13,7 +13,7 @@ export class SecondStepInput {
   code!: string;
 
   /** Required if a redirect of a social login had the `mfa_token`, and the login was started with a `code_challenge`. */
-  @Optional()
+  @OptionalField()
   @Text({ max: 128 })
   @ApiProperty({ example: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })
   code_verifier?: string | null;

@@ -1,12 +1,5 @@
 // The public interface of access.
-export {
-  AccountData,
-  type Erasure,
-  exportOf,
-  LAST_WAY,
-  OwnedByAccount,
-  type OwnedData,
-} from './account-data.js';
+export { AccountData, exportOf, LAST_WAY, OwnedByAccount, type OwnedData } from './account-data.js';
 export {
   ACCESS,
   type Access,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../jobs/clock.js';
 import { AppError } from '../http/errors/errors.js';
 import type { ClientInfo } from '../http/request-context.js';
-import { Optional } from '../http/validation/fields.js';
+import { OptionalField } from '../http/validation/fields.js';
 import { Text } from '../http/validation/text.js';
 import type { CallingAccount, Principal } from '../http/principal.js';
 
@@ -22,12 +22,12 @@ export const WRONG_CODE = 'The code is wrong, has expired or has been used';
 /** The input of a call that needs a recent login. */
 export class RecentInput {
   /** Makes an older login recent. */
-  @Optional()
+  @OptionalField()
   @Text()
   password?: string | null;
 
   /** A code of the authenticator app, or a recovery code: required beside the password while two-step login is on. */
-  @Optional()
+  @OptionalField()
   @Text({ max: 100 })
   code?: string | null;
 }

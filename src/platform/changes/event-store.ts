@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, ERRORS } from '../http/errors/errors.js';
-import type { Parameters } from '../database/statement.js';
+import type { StatementParameters } from '../database/statement.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import type { EventFilter, EventRow } from './stored-event.js';
@@ -169,7 +169,10 @@ export class EventStore {
     );
   }
 
-  private branchesOf({ viewer, types }: EventFilter): { branches: string[]; parameters: Parameters } {
+  private branchesOf({ viewer, types }: EventFilter): {
+    branches: string[];
+    parameters: StatementParameters;
+  } {
     if (viewer === 'everything' && !types) return { branches: ['TRUE'], parameters: {} };
     const parameters: Record<string, string | number> = {};
     const branches: string[] = [];

@@ -66,7 +66,7 @@ const Completed = Object as unknown as abstract new () => Readonly<ReturnType<ty
 /** All settings of the process, checked and frozen. The class is the injection token. */
 export abstract class Config extends Completed {}
 
-export type { MailSender, MailSettings } from './mail.js';
+export type { MailAddress, MailSettings } from './mail.js';
 export type GraphqlSettings = Config['graphql'];
 export type GraphqlLimits = GraphqlSettings['limits'];
 export type WriteAccessMode = Config['writeAccess'];

@@ -4,7 +4,7 @@ import { isSmtpAddress } from './rules.js';
 import { secret, setting, text, textThat, type ValuesOf } from './settings.js';
 
 /** The sender of mails. */
-export interface MailSender {
+export interface MailAddress {
   readonly name: string;
   readonly address: string;
 }
@@ -15,9 +15,9 @@ export type MailSettings =
       readonly kind: 'smtp';
       /** Contains a secret, so it is never logged. */
       readonly url: string;
-      readonly from: MailSender;
+      readonly from: MailAddress;
     }
-  | { readonly kind: 'folder'; readonly directory: string; readonly from: MailSender }
+  | { readonly kind: 'folder'; readonly directory: string; readonly from: MailAddress }
   | { readonly kind: 'none' };
 
 /** The sender of mails that are only written to a folder. */
@@ -27,7 +27,7 @@ const DEVELOPMENT_SENDER = { name: SERVICE.title, address: 'no-reply@localhost' 
 const SENDER =
   /^(?:(?<name>[^<>\p{Cc}]*?)\s*<(?<inner>[^\s<>@]+@[^\s<>@]+)>|(?<address>[^\s<>@,"]+@[^\s<>@,"]+))$/u;
 
-function toSender(value: string): MailSender {
+function toSender(value: string): MailAddress {
   const { name = '', inner, address = '' } = SENDER.exec(value)!.groups!;
   const quoted = /^"(.*)"$/.exec(name)?.[1]?.replaceAll(/\\(.)/g, '$1');
   return Object.freeze({ name: quoted ?? name, address: inner ?? address });

@@ -1,6 +1,6 @@
 import type { ObjectLiteral, Repository } from 'typeorm';
 import type { Dialect } from './dialect.js';
-import type { Parameters } from './statement.js';
+import type { StatementParameters } from './statement.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
@@ -37,7 +37,7 @@ export class Queries {
     return this.source.dialect;
   }
 
-  all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  all<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]> {
     if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
     return this.source.read<Row>(sql, parameters);
   }
@@ -48,14 +48,14 @@ export class Queries {
    *
    * @throws Error that becomes a 503, when the read takes too long or too many are waiting
    */
-  search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  search<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]> {
     if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
     const search = () => this.source.readSlowly<Row>(sql, parameters);
     return this.searchQueue ? this.searchQueue.run(search) : search();
   }
 
   /** The only row. */
-  async one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined> {
+  async one<Row>(sql: string, parameters?: StatementParameters): Promise<Row | undefined> {
     const [row] = await this.all<Row>(sql, parameters);
     return row;
   }

@@ -9,7 +9,7 @@ import {
 import type { Dialect } from './dialect.js';
 import { missingTable, tableLost } from './failures.js';
 import { migrations } from './migrations/index.js';
-import type { Parameters as Values } from './statement.js';
+import type { StatementParameters as Values } from './statement.js';
 import { Storage } from './storage.js';
 import { type Isolation, TransactionSubscriber } from './transaction-state.js';
 import { type ServiceQueryRunner, UnitOfWork } from './unit-of-work.js';

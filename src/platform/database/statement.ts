@@ -1,10 +1,10 @@
 /** Values for the `:name` placeholders of a statement. */
-export type Parameters = Readonly<Record<string, string | number | null>>;
+export type StatementParameters = Readonly<Record<string, string | number | null>>;
 
 /** A statement with the values of its placeholders. */
 export interface Statement {
   readonly sql: string;
-  readonly parameters: Parameters;
+  readonly parameters: StatementParameters;
 }
 
 /**

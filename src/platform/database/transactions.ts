@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import type { Parameters, Statement } from './statement.js';
+import type { StatementParameters, Statement } from './statement.js';
 import { retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import { runCommitHook } from './transaction-state.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 /** Runs a statement in the transaction that has just begun. */
-export type Execute = <Row>(sql: string, parameters?: Parameters) => Promise<Row[]>;
+export type Execute = <Row>(sql: string, parameters?: StatementParameters) => Promise<Row[]>;
 
 /** Runs in a transaction that has just begun. */
 type OnBegin = (execute: Execute, rows: readonly any[][]) => Promise<void>;
@@ -55,7 +55,7 @@ export class Transactions {
   }
 
   /** Runs one writing statement in a transaction, and returns its `RETURNING` rows. */
-  execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+  execute<Row>(sql: string, parameters: StatementParameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
     return this.source.autocommit<Row>(sql, parameters);

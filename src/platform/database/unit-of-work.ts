@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { QueryRunner } from 'typeorm';
 import { isConflict, retryConflicts } from './failures.js';
-import type { Parameters, Statement } from './statement.js';
+import type { StatementParameters, Statement } from './statement.js';
 import type { Isolation, TransactionState } from './transaction-state.js';
 
 /** A query runner of this service, on either database. */
@@ -14,7 +14,7 @@ export interface ServiceQueryRunner extends QueryRunner {
   /** Runs a statement on the connection at once: the caller has waited for the mutex of the unit. */
   send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
   /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
-  execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
+  execute<Row>(sql: string, parameters: StatementParameters): Promise<Row[]>;
   /** Begins a transaction, and reads in it. @returns the rows of each statement, none of which may write */
   beginWith(reads: readonly Statement[], isolation?: Isolation): Promise<any[][]>;
 }

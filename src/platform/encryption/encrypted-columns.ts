@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import { Config } from '../config/config.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import { Encryption, PREFIX_LENGTH } from './encryption.js';
+import { Encryption, ENCRYPTED_PREFIX_LENGTH } from './encryption.js';
 
 interface EncryptedColumn {
   readonly table: string;
@@ -65,7 +65,7 @@ export class EncryptedColumns implements OnApplicationBootstrap {
 
   private async report({ table, column }: EncryptedColumn): Promise<void> {
     const groups = await this.queries.all<{ prefix: string; count: number }>(
-      `SELECT substr(${column}, 1, ${PREFIX_LENGTH}) AS prefix, count(*) AS count FROM ${table}
+      `SELECT substr(${column}, 1, ${ENCRYPTED_PREFIX_LENGTH}) AS prefix, count(*) AS count FROM ${table}
        WHERE ${column} IS NOT NULL GROUP BY 1`,
     );
     const counts = new Map<string | undefined, number>();

@@ -13,7 +13,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The length of the part of a stored value that names its format and key. */
-export const PREFIX_LENGTH = '$aes-256-gcm$v1$'.length + 16;
+export const ENCRYPTED_PREFIX_LENGTH = '$aes-256-gcm$v1$'.length + 16;
 
 /**
  * Encrypts secrets that are stored and must be read back (AES-256-GCM). A stored value names its key, so that keys can

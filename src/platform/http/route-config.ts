@@ -11,7 +11,7 @@ declare module 'fastify' {
     dependsOnCaller?: 'always' | 'unless open' | undefined;
     /** Set by {@link ForProbes}. */
     forProbes?: boolean;
-    /** The response never ends: its size has no limit of its own. Set by {@link EventStream}. */
+    /** The response never ends: its size has no limit of its own. Set by {@link KeepsOpen}. */
     eventStream?: boolean;
   }
 }
@@ -29,7 +29,7 @@ export const NoStore = (): ClassDecorator & MethodDecorator => ConfigureRoute({ 
 export const ForProbes = (): ClassDecorator & MethodDecorator => ConfigureRoute({ forProbes: true });
 
 /** The response is a stream that lasts until the client leaves. */
-export const EventStream = (): MethodDecorator => ConfigureRoute({ eventStream: true });
+export const KeepsOpen = (): MethodDecorator => ConfigureRoute({ eventStream: true });
 
 /** The metadata of Nest's `@RouteConfig()`, which becomes the `config` of the route. */
 const { KEY } = RouteConfig({});

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { Clock } from '../jobs/clock.js';
-import { Config, type MailSender, type MailSettings } from '../config/config.js';
+import { Config, type MailAddress, type MailSettings } from '../config/config.js';
 
 /** A mail that is ready to send. */
 export interface MailMessage {
@@ -40,7 +40,7 @@ type Deliver = (mail: Mail, id: string, link: string | undefined) => Promise<voi
 export class MailTransport {
   private readonly logger = new Logger('Mail');
   private readonly deliver: Deliver;
-  private readonly from: MailSender;
+  private readonly from: MailAddress;
 
   constructor(
     { mail }: Config,

@@ -21,7 +21,7 @@ const trigger = (name: string, on: string, body: string) => [
 const INSERTED = 'INSERT ON posts REFERENCING NEW TABLE AS added FOR EACH STATEMENT';
 const DELETED = 'DELETE ON posts REFERENCING OLD TABLE AS removed FOR EACH STATEMENT';
 
-export const UP = [
+export const POSTGRES_UP = [
   // The few rows change constantly. Free space on each page allows HOT updates, which keep the table small.
   'ALTER TABLE post_totals SET (fillfactor = 20)',
   ...trigger('post_totals_insert', INSERTED, count(scopes('added', 1))),
@@ -52,7 +52,7 @@ export const UP = [
 ];
 
 /** Triggers and indexes are dropped with the table. The extension stays, because another schema may use it. */
-export const DOWN = [
+export const POSTGRES_DOWN = [
   ...['insert', 'delete', 'update'].map((event) => `DROP FUNCTION post_totals_${event}`),
   ...['insert', 'update'].map((event) => `DROP FUNCTION post_views_${event}`),
 ];

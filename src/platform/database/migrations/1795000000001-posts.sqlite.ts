@@ -15,7 +15,7 @@ const remove = `INSERT INTO posts_search (posts_search, rowid, title_folded, con
 
 const add = `INSERT INTO posts_search (rowid, title_folded, content_folded) SELECT ${indexed('new')};`;
 
-export const UP = [
+export const SQLITE_UP = [
   `CREATE TRIGGER post_totals_insert AFTER INSERT ON posts BEGIN ${count('new', 1)} END`,
   `CREATE TRIGGER post_totals_delete AFTER DELETE ON posts BEGIN ${count('old', -1)} END`,
   `CREATE TRIGGER post_totals_update AFTER UPDATE OF status, author_id ON posts
@@ -43,4 +43,4 @@ export const UP = [
 ];
 
 /** The triggers and indexes of `posts` are dropped with it. */
-export const DOWN = ['DROP TABLE posts_search'];
+export const SQLITE_DOWN = ['DROP TABLE posts_search'];

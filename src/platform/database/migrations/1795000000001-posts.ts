@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import * as postgres from './1795000000001-posts.postgres.js';
-import * as sqlite from './1795000000001-posts.sqlite.js';
+import { POSTGRES_DOWN, POSTGRES_UP } from './1795000000001-posts.postgres.js';
+import { SQLITE_DOWN, SQLITE_UP } from './1795000000001-posts.sqlite.js';
 import { columnTypes, isSqlite } from './column-types.js';
 import { growVersions } from './row-versions.js';
 
@@ -51,11 +51,11 @@ export class Posts1795000000001 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX post_views_views ON post_views (views, post_id)');
     await runner.query('CREATE INDEX post_views_status_views ON post_views (post_status, views, post_id)');
-    for (const statement of isSqlite(runner) ? sqlite.UP : postgres.UP) await runner.query(statement);
+    for (const statement of isSqlite(runner) ? SQLITE_UP : POSTGRES_UP) await runner.query(statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of ['post_views', 'posts', 'post_totals']) await runner.query(`DROP TABLE ${table}`);
-    for (const statement of isSqlite(runner) ? sqlite.DOWN : postgres.DOWN) await runner.query(statement);
+    for (const statement of isSqlite(runner) ? SQLITE_DOWN : POSTGRES_DOWN) await runner.query(statement);
   }
 }

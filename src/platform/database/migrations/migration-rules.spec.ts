@@ -108,7 +108,10 @@ describe('migrations', () => {
 
   it.each([
     ['CREATE INDEX sessions_x ON sessions (account_id)', 'createIndexConcurrently'],
-    ['CREATE UNIQUE INDEX IF NOT EXISTS sessions_x ON "sessions" USING btree (id)', 'createIndexConcurrently'],
+    [
+      'CREATE UNIQUE INDEX IF NOT EXISTS sessions_x ON "sessions" USING btree (id)',
+      'createIndexConcurrently',
+    ],
     ['ALTER TABLE idempotency_records ALTER COLUMN status TYPE numeric', 'rewrites'],
     ['ALTER TABLE sessions ADD COLUMN x uuid DEFAULT gen_random_uuid()', 'rewrites'],
     ['ALTER TABLE sessions ADD x bigserial', 'rewrites'],

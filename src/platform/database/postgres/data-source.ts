@@ -6,7 +6,7 @@ import { DatabaseError, retryConflicts } from '../failures.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { ServicePostgresDriver } from './driver.js';
 import { mainPool, monitorPool, searchPool } from './pools.js';
-import type { Parameters } from '../statement.js';
+import type { StatementParameters } from '../statement.js';
 import { Statements } from './statements.js';
 
 /** TypeORM's pool of connections. */
@@ -58,15 +58,15 @@ export class PostgresDataSource extends ServiceDataSource {
     return this;
   }
 
-  read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  read<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]> {
     return this.statements.all<Row>(sql, parameters, this.driver.master);
   }
 
-  readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  readSlowly<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]> {
     return this.statements.all<Row>(sql, parameters, this.searches);
   }
 
-  autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+  autocommit<Row>(sql: string, parameters: StatementParameters): Promise<Row[]> {
     return retryConflicts(() => this.read<Row>(sql, parameters));
   }
 

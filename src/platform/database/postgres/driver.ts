@@ -11,7 +11,7 @@ import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { validateIsolationLevel } from 'typeorm/driver/validate-isolation-level.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Parameters, Statement } from '../statement.js';
+import type { StatementParameters, Statement } from '../statement.js';
 import { DatabaseError, isReadOnlyServer, isRejectedLogin, isTemporary } from '../failures.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { Isolation } from '../transaction-state.js';
@@ -66,7 +66,7 @@ class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) impl
     return new QueryResult();
   }
 
-  async execute<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+  async execute<Row>(sql: string, parameters: StatementParameters): Promise<Row[]> {
     const run = async () => {
       const client: PoolClient = await this.connect();
       return this.driver.statements.run(sql, parameters, client);

@@ -1,6 +1,6 @@
 import type { Pool, QueryConfig, QueryResult } from 'pg';
 import { isStalePlan } from '../failures.js';
-import { type Parameters, replacePlaceholders } from '../statement.js';
+import { type StatementParameters, replacePlaceholders } from '../statement.js';
 
 interface Prepared {
   readonly name?: string;
@@ -29,7 +29,7 @@ export class Statements {
   ) {}
 
   /** Runs a statement outside of a transaction: again, if a change of its table has made the plan invalid. */
-  async all<Row>(sql: string, parameters: Parameters | undefined, pool: Pool): Promise<Row[]> {
+  async all<Row>(sql: string, parameters: StatementParameters | undefined, pool: Pool): Promise<Row[]> {
     try {
       return (await this.run(sql, parameters, pool)).rows as Row[];
     } catch (error) {
@@ -38,7 +38,7 @@ export class Statements {
     }
   }
 
-  async run(sql: string, parameters: Parameters = {}, target: Target): Promise<QueryResult> {
+  async run(sql: string, parameters: StatementParameters = {}, target: Target): Promise<QueryResult> {
     const statement = this.prepare(sql);
     const { name, text, names } = statement;
     const query = {

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type Parameters, replacePlaceholders } from '../statement.js';
+import { type StatementParameters, replacePlaceholders } from '../statement.js';
 
 /** A connection that prepares each statement once. */
 export class SqliteConnection {
@@ -16,7 +16,7 @@ export class SqliteConnection {
     return this.open().inTransaction;
   }
 
-  all<Row>(sql: string, parameters: Parameters = {}): Row[] {
+  all<Row>(sql: string, parameters: StatementParameters = {}): Row[] {
     try {
       const prepared = this.prepare(sql);
       if (prepared.reader) return prepared.all(parameters) as Row[];

@@ -6,7 +6,7 @@ import type { SqliteStore } from '../../config/config.js';
 import { makeFilePrivate } from '../../config/data-folder.js';
 import { SQLITE } from '../dialect.js';
 import { ServiceDataSource } from '../service-data-source.js';
-import type { Parameters } from '../statement.js';
+import type { StatementParameters } from '../statement.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import { hideValues, SqliteConnection } from './connection.js';
 import { CachingConnection, SqliteDriver, type SqliteQueryRunner } from './driver.js';
@@ -90,17 +90,17 @@ export class SqliteDataSource extends ServiceDataSource {
     return Object.assign(super.createUnitRunner() as SqliteQueryRunner, { sharesCommit: true });
   }
 
-  async read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  async read<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]> {
     return this.reader.all<Row>(sql, parameters);
   }
 
-  async readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  async readSlowly<Row>(sql: string, parameters?: StatementParameters): Promise<Row[]> {
     // A thread may open the file again.
     this.driver.checkFiles();
     return this.threads.all<Row>(hideValues(sql), parameters);
   }
 
-  autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+  autocommit<Row>(sql: string, parameters: StatementParameters): Promise<Row[]> {
     const { queue, writing } = this.driver;
     return queue.write(() => writing.all<Row>(sql, parameters));
   }

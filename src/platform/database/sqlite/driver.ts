@@ -14,7 +14,7 @@ import {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import type { Parameters as Values } from '../statement.js';
+import type { StatementParameters as Values } from '../statement.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { ServiceDataSource } from '../service-data-source.js';
 import { retryConflicts } from '../failures.js';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
-import type { Parameters } from '../statement.js';
+import type { StatementParameters } from '../statement.js';
 import { ThreadPool } from '../thread-pool.js';
 import type { Reading, ReadingResult } from './reader-thread.js';
 
@@ -28,7 +28,7 @@ export class ReaderThreads {
   }
 
   /** @throws Error `READ_TIMEOUT` when it reads for too long, and as {@link ThreadPool.run} */
-  async all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+  async all<Row>(sql: string, parameters: StatementParameters = {}): Promise<Row[]> {
     this.running++;
     const result = await this.pool.run({ sql, parameters, timeout: TIMEOUT }).finally(() => this.running--);
     if ('rows' in result) return result.rows as Row[];

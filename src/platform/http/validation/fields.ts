@@ -6,7 +6,7 @@ import { parseTime } from '../time.js';
 import { isStorable } from './text.js';
 
 /** The field may be absent or null, which have the same meaning. */
-export const Optional = (): PropertyDecorator =>
+export const OptionalField = (): PropertyDecorator =>
   applyDecorators(IsOptional(), ApiProperty({ required: false, nullable: true }));
 
 /** The field must be one of these words. */

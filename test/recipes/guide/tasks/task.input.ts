@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
-import { OneOf, Optional } from '../../../../src/platform/http/validation/fields.js';
+import { OneOf, OptionalField } from '../../../../src/platform/http/validation/fields.js';
 import { PartialInput } from '../../../../src/platform/http/validation/partial-input.js';
 import { Text } from '../../../../src/platform/http/validation/text.js';
 import { TASK_STATUSES } from './task.entity.js';
@@ -12,7 +12,7 @@ export class CreateTaskInput {
   @OneOf(TASK_STATUSES)
   status!: (typeof TASK_STATUSES)[number];
 
-  @Optional()
+  @OptionalField()
   @IsInt()
   @Min(1)
   @Max(5)

@@ -9,7 +9,7 @@ const PENDING = 'The database is not migrated yet; retry later';
  * Rejects requests other than those of probes until the migrations have run: with the schema of an older build, a
  * missing table or column is no bug. A process that starts on a current schema gets no hook.
  */
-export const pendingMigrations = fastifyPlugin<{ database: Database }>(
+export const migrationGate = fastifyPlugin<{ database: Database }>(
   (fastify, { database }, done) => {
     if (database.isBehind) {
       fastify.addHook('onRequest', async (request) => {
@@ -21,5 +21,5 @@ export const pendingMigrations = fastifyPlugin<{ database: Database }>(
     done();
   },
   // After CORS, so that browsers can read the error.
-  { name: 'pending migrations', dependencies: ['routes', 'cors'] },
+  { name: 'migration gate', dependencies: ['routes', 'cors'] },
 );
