@@ -314,7 +314,7 @@ describe.each(STORES)('the application of a command on %s', (store) => {
     expect(await purgedTables(command)).toEqual(tables);
     expect(command.get(MetricsServer, { strict: false }).url).toBeUndefined();
     expect(command.get(Subscribers, { strict: false }).subscriptions.size).toBe(0);
-    const account = await command.get(AccountAdmin, { strict: false }).find('ada@example.com');
+    const account = await command.get(AccountAdmin, { strict: false }).get('ada@example.com');
     await command.get(PasswordChanges, { strict: false }).set(account, 'another password');
     await sleep(POLLING_INTERVAL + 500);
     for (const claim of claims) expect(claim).not.toHaveBeenCalled();

@@ -85,7 +85,7 @@ onEach('races of accounts', { settings: { TRUST_PROXY: '127.0.0.1' } }, ({ api, 
   async function beginLogin(email: string) {
     const { id } = await api.accounts.register(email);
     const own = await api.accounts.login(email);
-    const account = (await api.app.get(AccountsService).findOne(id))!;
+    const account = (await api.app.get(AccountsService).find(id))!;
     const open = () => api.app.get(TokensService).open(new Authenticated(account), client);
     const change = () =>
       api.post(

@@ -159,13 +159,13 @@ onEach('the counts of failed logins', { settings: { PUBLIC_URL }, servers }, ({ 
   beforeAll(async () => {
     const [first, second] = [await FactorOwner.register(api), await FactorOwner.register(api)];
     others = [await idsOf(first), await idsOf(second)];
-    ({ id: subject } = await api.accounts.admin().find(first.email));
+    ({ id: subject } = await api.accounts.admin().get(first.email));
   });
 
   const counters = () => api.app.get(Counters, { strict: false });
 
   async function idsOf({ email }: FactorOwner): Promise<{ [Name in keyof Counts]: string }> {
-    const { id } = await api.accounts.admin().find(email);
+    const { id } = await api.accounts.admin().get(email);
     return {
       pair: counterId('failures of', emailKey(email), ADDRESS),
       network: counterId('failures from', ADDRESS),

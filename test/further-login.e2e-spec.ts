@@ -82,7 +82,7 @@ class LinksService implements OwnedData {
   }
 
   async authenticate(token: string) {
-    const found = await this.tokens.find(PURPOSE, token);
+    const found = await this.tokens.get(PURPOSE, token);
     const id = found.accountId;
     const account = await this.changes.run(id, { actor: id, deleted: invalidCode }, async (locked) => {
       await this.tokens.use(found, locked);

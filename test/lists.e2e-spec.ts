@@ -22,7 +22,7 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
     const owners = [];
     for (const name of ['ada', 'bob']) {
       const headers = await api.accounts.logInNew(`${name}@example.com`);
-      owners.push({ headers, accountId: (await api.accounts.admin().find(`${name}@example.com`)).id });
+      owners.push({ headers, accountId: (await api.accounts.admin().get(`${name}@example.com`)).id });
     }
     ada = owners[0]!.headers;
     for (let n = 0; n < ROWS; n++) {
@@ -84,7 +84,7 @@ onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
     const search = api.app.get(AccountSearch, { strict: false });
     const range = { limit: 100, offset: 0, direction: 'ASC' } as const;
     for (const filter of [{}, { q: 'EXAMPLE' }]) {
-      const { accounts, total } = await search.find(filter, range);
+      const { accounts, total } = await search.search(filter, range);
       expect(accounts).toHaveLength(total);
       expect(isOrdered(accounts, 'ascending')).toBe(true);
     }

@@ -71,7 +71,7 @@ onEach('notices', { settings: { TRUST_PROXY: '127.0.0.1' }, servers: MAILS }, ({
     // What others do to the account does not count.
     const root = await api.accounts.logInNew('root@example.com');
     await api.accounts.makeSuperuser('root@example.com');
-    const { id } = await api.accounts.admin().find(email);
+    const { id } = await api.accounts.admin().get(email);
     const deactivation = { is_active: false, password: PASSWORD };
     const sent = { ...root, 'x-forwarded-for': '203.0.113.1' };
     expect(await api.patch(`/auth/accounts/${id}/`, deactivation, sent)).toHaveStatus(200);

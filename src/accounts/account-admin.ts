@@ -27,7 +27,7 @@ export class AccountAdmin {
   ) {}
 
   /** @throws AppError `NOT_FOUND` */
-  async find(email: string): Promise<Account> {
+  async get(email: string): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
     if (!account) throw new AppError('NOT_FOUND', `There is no account ${email}`);
     return account;

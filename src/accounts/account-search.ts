@@ -65,12 +65,12 @@ export class AccountSearch {
   /** The newest first, and their number. */
   async list(query: ListAccountsQuery): Promise<Page<Account>> {
     const { limit, offset } = query;
-    const { accounts, total } = await this.find(query, { limit, offset, direction: 'DESC' });
+    const { accounts, total } = await this.search(query, { limit, offset, direction: 'DESC' });
     return query.of(accounts, total);
   }
 
   /** @returns those of the range, and the number of all that match */
-  async find(
+  async search(
     filter: AccountFilter,
     { limit, offset, direction }: AccountRange,
   ): Promise<{ accounts: Account[]; total: number }> {
@@ -90,8 +90,8 @@ export class AccountSearch {
   }
 
   /** @throws AppError `NOT_FOUND` */
-  async findOne(id: number): Promise<Account> {
-    const account = await this.accounts.findOne(id);
+  async get(id: number): Promise<Account> {
+    const account = await this.accounts.find(id);
     if (!account) throw noSuchAccount();
     return account;
   }

@@ -41,7 +41,7 @@ export class AccountsService {
     private readonly clock: Clock,
   ) {}
 
-  async findOne(id: number): Promise<Account | undefined> {
+  async find(id: number): Promise<Account | undefined> {
     return (await this.accounts.findOneBy({ id })) ?? undefined;
   }
 

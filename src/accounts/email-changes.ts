@@ -76,7 +76,7 @@ export class EmailChanges {
    * @throws AppError `INVALID_CODE`, `CONFLICT` when the address has been taken; the token stays usable then
    */
   async confirm(caller: Account | null, token: string): Promise<Account> {
-    const found = await this.tokens.find(PURPOSE, token);
+    const found = await this.tokens.get(PURPOSE, token);
     const id = found.accountId;
     const byOwner = caller?.id === id;
     const traces = { notice: 'email-changed', actor: id, deleted: invalidCode } as const;

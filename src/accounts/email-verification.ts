@@ -82,11 +82,11 @@ export class EmailVerification {
     { token, password }: VerifyEmailInput,
     client: ClientInfo,
   ): Promise<void> {
-    const found = await this.tokens.find(PURPOSE, token);
+    const found = await this.tokens.get(PURPOSE, token);
     const id = found.accountId;
     let isOwner = caller?.id === id;
     if (!isOwner && password != null) {
-      const account = await this.accounts.findOne(id);
+      const account = await this.accounts.find(id);
       if (account) await this.recent.checkPasswordOf(account, password, client);
       isOwner = true;
     }

@@ -58,7 +58,7 @@ export class MailTokens {
   }
 
   /** Reads a token, which stays usable. */
-  async find(purpose: string, text: string): Promise<MailToken> {
+  async get(purpose: string, text: string): Promise<MailToken> {
     const found = await this.secrets.find(purpose, text);
     if (!found?.expiresAt || found.expiresAt <= this.clock.now()) throw invalidCode();
     return { purpose, text, accountId: found.accountId!, email: found.email! };

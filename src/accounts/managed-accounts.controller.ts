@@ -62,7 +62,7 @@ export class ManagedAccountsController {
   @Returns(AccountDetailsView)
   @Throws({ NOT_FOUND: NO_SUCH_ACCOUNT })
   async read(@Id() id: number): Promise<AccountDetailsView> {
-    const account = await this.search.findOne(id);
+    const account = await this.search.get(id);
     return toAccountDetailsView(account, await this.search.countsOf(account));
   }
 

@@ -23,7 +23,7 @@ export class ManagedAccounts {
     { is_active, is_staff, ...proof }: ManageAccountInput,
     client: ClientInfo,
   ): Promise<Account> {
-    const seen = await this.search.findOne(id);
+    const seen = await this.search.get(id);
     if (is_active == null && is_staff == null) return seen;
     await this.recent.require(caller, proof, client);
     if (is_active === false) requireAnother(caller, id);
@@ -35,14 +35,14 @@ export class ManagedAccounts {
 
   /** Ends every login of an account. @throws AppError `NOT_FOUND`; `FORBIDDEN` for that of a superuser, unless by one */
   async endSessions({ account: caller }: Principal, id: number): Promise<void> {
-    const account = await this.search.findOne(id);
+    const account = await this.search.get(id);
     if (account.isSuperuser && !caller.isSuperuser) throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
     await this.admin.endSessions(account);
   }
 
   /** @throws AppError `NOT_FOUND`, `FORBIDDEN` without a recent login, `CONFLICT` for one's own account */
   async resetFactors(caller: Principal, id: number, proof: RecentInput, client: ClientInfo): Promise<void> {
-    const account = await this.search.findOne(id);
+    const account = await this.search.get(id);
     await this.recent.require(caller, proof, client);
     requireAnother(caller, id);
     await this.admin.resetFactors(account);

@@ -64,6 +64,6 @@ export class OrdersController {
     @CurrentAccount() account: Account | null,
     @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: OrderView }> {
-    return { data: toOrderView(withEntityTag(reply, await this.orders.findOne(id, account))) };
+    return { data: toOrderView(withEntityTag(reply, await this.orders.get(id, account))) };
   }
 }

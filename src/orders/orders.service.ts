@@ -71,7 +71,7 @@ export class OrdersService implements OwnedData {
   }
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
-  async findOne(id: number, reader: OrderReader): Promise<Order> {
+  async get(id: number, reader: OrderReader): Promise<Order> {
     const order = await this.orders.findOneBy({ ...visibleTo(reader), id });
     if (!order) throw new AppError('NOT_FOUND', 'Order not found');
     return order;

@@ -93,7 +93,7 @@ export class PostsController {
     @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a view.
-    const post = await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id));
+    const post = await (method === 'GET' ? this.posts.read(id) : this.posts.get(id));
     return { data: toPostView(withEntityTag(reply, post)) };
   }
 

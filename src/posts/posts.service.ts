@@ -40,7 +40,7 @@ export class PostsService {
   }
 
   /** @param authorId the required author @throws AppError `NOT_FOUND` */
-  async findOne(id: number, authorId?: number): Promise<PostRow> {
+  async get(id: number, authorId?: number): Promise<PostRow> {
     const post = await this.queries.one<PostRow>(FIND, { id });
     if (!post || (authorId !== undefined && post.author_id !== authorId)) throw postNotFound();
     return post;
@@ -48,7 +48,7 @@ export class PostsService {
 
   /** Finds a post for a reader, and counts the view. @throws AppError `NOT_FOUND` */
   async read(id: number, authorId?: number): Promise<PostRow> {
-    const post = await this.findOne(id, authorId);
+    const post = await this.get(id, authorId);
     this.views.count(id);
     return post;
   }
@@ -71,7 +71,7 @@ export class PostsService {
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async update(id: number, input: UpdatePostInput, expected?: ExpectedVersion): Promise<PostRow> {
-    const version = await expected?.versionOf(() => this.findOne(id));
+    const version = await expected?.versionOf(() => this.get(id));
     const now = this.clock.now().toISOString();
     const parameters = { ...valuesOf(input), id, version: version ?? null, now };
     return this.transactions.run(async () => {
@@ -85,7 +85,7 @@ export class PostsService {
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async delete(id: number, expected?: ExpectedVersion): Promise<void> {
-    const version = await expected?.versionOf(() => this.findOne(id));
+    const version = await expected?.versionOf(() => this.get(id));
     const sql = `DELETE FROM posts WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
     const parameters = { id, version: version ?? null };
     await this.transactions.run(async () => {
@@ -109,7 +109,7 @@ export class PostsService {
   /** The post does not exist, or was changed after its version was read. */
   private async notWritten(id: number, expected: ExpectedVersion | undefined): Promise<never> {
     if (!expected) throw postNotFound();
-    await this.findOne(id);
+    await this.get(id);
     throw preconditionFailed();
   }
 }

@@ -32,7 +32,7 @@ export class UserPostsController {
     @Query() query: UserPostsQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<ListedPost>> {
-    const author = await this.users.findOne(id);
+    const author = await this.users.get(id);
     return paged(reply, await this.lists.list(listPosts(query, author.id)));
   }
 
@@ -47,7 +47,7 @@ export class UserPostsController {
     @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a view.
-    const post = await (method === 'GET' ? this.posts.read(postId, id) : this.posts.findOne(postId, id));
+    const post = await (method === 'GET' ? this.posts.read(postId, id) : this.posts.get(postId, id));
     return { data: toPostView(withEntityTag(reply, post)) };
   }
 }

@@ -83,7 +83,7 @@ export class UsersV1Controller {
     @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<UserViewV1 | string> {
     varyOn(reply, 'Accept');
-    const user = await this.users.findOne(id);
+    const user = await this.users.get(id);
     if (accept !== 'application/xml') return toViewV1(withEntityTag(reply, user));
     reply.header('content-type', 'application/xml');
     return toXml(toViewV1(withEntityTag(reply, user, XML_TAG)));

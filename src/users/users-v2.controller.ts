@@ -60,7 +60,7 @@ export class UsersV2Controller {
   @ReturnsData(UserView)
   @Throws({ NOT_FOUND: 'User not found' })
   async read(@Id() id: number, @ReplyWithEntityTag() reply: FastifyReply): Promise<{ data: UserView }> {
-    return { data: toUserView(withEntityTag(reply, await this.users.findOne(id))) };
+    return { data: toUserView(withEntityTag(reply, await this.users.get(id))) };
   }
 
   @Put(':id')

@@ -27,7 +27,7 @@ export class UsersResolver {
     @Args('page', { type: () => Int, nullable: true, defaultValue: 1 }) page: number | null,
     @Args('limit', { type: () => Int, nullable: true, defaultValue: PAGES.limit }) limit: number | null,
   ): Promise<UserView[]> {
-    const users = await this.service.findAll(toRange({ page, limit }, PAGES));
+    const users = await this.service.listRange(toRange({ page, limit }, PAGES));
     return users.map(toUserView);
   }
 

@@ -49,7 +49,7 @@ export class UsersService {
   }
 
   /** Users in the order of their ids. */
-  async findAll({ limit, offset }: { limit: number; offset: number }): Promise<UserRow[]> {
+  async listRange({ limit, offset }: { limit: number; offset: number }): Promise<UserRow[]> {
     // Beyond all ids, and too large for the database.
     if (!Number.isSafeInteger(offset)) return [];
     const parameters = { limit, offset };
@@ -62,7 +62,7 @@ export class UsersService {
   async list(page: PageRequest): Promise<Page<UserRow>> {
     const [kept] = await this.queries.all<{ total: number }>(TOTAL);
     const { total } = kept!;
-    return page.of(page.offset < total ? await this.findAll(page) : [], total);
+    return page.of(page.offset < total ? await this.listRange(page) : [], total);
   }
 
   /** The existing users of the given ids, in any order. */
@@ -78,7 +78,7 @@ export class UsersService {
   }
 
   /** @throws AppError `NOT_FOUND` */
-  async findOne(id: number): Promise<UserRow> {
+  async get(id: number): Promise<UserRow> {
     return (await this.find(id)) ?? userNotFound();
   }
 
@@ -99,7 +99,7 @@ export class UsersService {
 
   /** Sets the given fields. @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async update(id: number, { name, email }: UpdateUserInput, expected?: ExpectedVersion): Promise<UserRow> {
-    const version = await expected?.versionOf(() => this.findOne(id));
+    const version = await expected?.versionOf(() => this.get(id));
     const parameters = {
       id,
       version: version ?? null,
@@ -117,7 +117,7 @@ export class UsersService {
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED`; `CONFLICT` for the first user and for users with posts */
   async delete(id: number, expected?: ExpectedVersion): Promise<void> {
-    const version = await expected?.versionOf(() => this.findOne(id));
+    const version = await expected?.versionOf(() => this.get(id));
     if (id === FIRST_USER_ID) throw new AppError('CONFLICT', IS_AUTHOR);
     const sql = `DELETE FROM users WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
     const parameters = { id, version: version ?? null };
@@ -137,7 +137,7 @@ export class UsersService {
   /** The user does not exist, or has changed since its version was read. */
   private async notWritten(id: number, expected: ExpectedVersion | undefined): Promise<never> {
     if (!expected) return userNotFound();
-    await this.findOne(id);
+    await this.get(id);
     throw preconditionFailed();
   }
 }

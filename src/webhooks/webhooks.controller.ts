@@ -54,7 +54,7 @@ export class WebhooksController {
   @ReturnsData(WebhookView)
   @Throws({ NOT_FOUND: 'Webhook not found' })
   async read(@Id() id: number): Promise<{ data: WebhookView }> {
-    return { data: toWebhookView(await this.webhooks.findOne(id)) };
+    return { data: toWebhookView(await this.webhooks.get(id)) };
   }
 
   @Patch(':id')

@@ -40,7 +40,7 @@ export class WebhooksService {
     return page.of(await this.webhooks.find({ order: { id: 'ASC' }, skip: offset, take: limit }), total);
   }
 
-  async findOne(id: number): Promise<Webhook> {
+  async get(id: number): Promise<Webhook> {
     const webhook = await this.webhooks.findOneBy({ id });
     if (!webhook) throw new AppError('NOT_FOUND', 'Webhook not found');
     return webhook;
@@ -76,7 +76,7 @@ export class WebhooksService {
   async update(id: number, { url, types, description, active }: UpdateWebhookInput): Promise<Webhook> {
     await this.transactions.run(async () => {
       await this.deliveries.lock(id);
-      const before = await this.findOne(id);
+      const before = await this.get(id);
       const begins = active === true && !before.active;
       const afterPosition = begins ? await this.deliveries.startPosition() : undefined;
       await this.webhooks.update(id, {
@@ -90,13 +90,13 @@ export class WebhooksService {
       else if (url != null && url !== before.url) await this.deliveries.forgetAttempts(id);
       await this.changes.record({ subject: pathOf(id) });
     });
-    return this.findOne(id);
+    return this.get(id);
   }
 
   async delete(id: number): Promise<void> {
     await this.transactions.run(async () => {
       const { affected } = await this.webhooks.delete({ id });
-      if (affected === 0) await this.findOne(id);
+      if (affected === 0) await this.get(id);
       await this.changes.record({ subject: pathOf(id) });
     });
   }
@@ -107,7 +107,7 @@ export class WebhooksService {
     return this.transactions.run(async () => {
       // It locks the row: of two concurrent rotations, the second keeps the secret of the first.
       await this.webhooks.update(id, { updatedAt: now });
-      const webhook = await this.findOne(id);
+      const webhook = await this.get(id);
       const former = await this.webhooks.findOneOrFail({ where: { id }, select: SECRETS });
       const { secret, columns } = await this.secrets.rotate(former as Secrets, now);
       await this.webhooks.update(id, columns);
@@ -126,7 +126,7 @@ export class WebhooksService {
 
   /** The newest first. */
   async listDeliveries(id: number, query: ListDeliveriesQuery): Promise<CursorPage<WebhookDelivery>> {
-    await this.findOne(id);
+    await this.get(id);
     return this.deliveries.list(id, query);
   }
 
@@ -143,7 +143,7 @@ export class WebhooksService {
 
   private async lockActive(id: number): Promise<Webhook> {
     await this.deliveries.lockShared(id);
-    const webhook = await this.findOne(id);
+    const webhook = await this.get(id);
     if (!webhook.active) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
     return webhook;
   }

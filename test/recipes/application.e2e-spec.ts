@@ -222,7 +222,7 @@ describe.each(STORES)('the application on %s', (store) => {
     });
     const { text } = await context.get(DummiesService, { strict: false }).create({ text: 'Created' });
     expect(text).toBe('Created');
-    expect(await context.get(AccountsService, { strict: false }).findOne(1)).toBeDefined();
+    expect(await context.get(AccountsService, { strict: false }).find(1)).toBeDefined();
     await context.close();
   });
 });

@@ -130,7 +130,7 @@ class DogsController {
   @Get(':id')
   @Public()
   read(@Id() id: number): Promise<object> {
-    return this.dummies.findOne(id);
+    return this.dummies.get(id);
   }
 
   @Post(':name')

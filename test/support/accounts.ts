@@ -80,7 +80,7 @@ export class TestAccounts {
 
   /** Sets a password, as the account command does. */
   async setPassword(email: string, password: string): Promise<void> {
-    await this.api.app.get(PasswordChanges).set(await this.admin().find(email), password);
+    await this.api.app.get(PasswordChanges).set(await this.admin().get(email), password);
   }
 
   /** Makes an account a superuser, which only the account command can do. */
@@ -92,14 +92,14 @@ export class TestAccounts {
   /** What the account command does. */
   admin() {
     const admin = this.api.app.get(AccountAdmin);
-    const find = (email: string) => admin.find(email);
+    const get = (email: string) => admin.get(email);
     return {
-      find,
-      setActive: async (email: string, isActive: boolean) => admin.setRights(await find(email), { isActive }),
-      setStaff: async (email: string, isStaff: boolean) => admin.setRights(await find(email), { isStaff }),
-      verifyEmail: async (email: string) => admin.verifyEmail(await find(email)),
-      changeEmail: async (email: string, to: string) => admin.changeEmail(await find(email), to),
-      delete: async (email: string) => admin.delete(await find(email)),
+      get,
+      setActive: async (email: string, isActive: boolean) => admin.setRights(await get(email), { isActive }),
+      setStaff: async (email: string, isStaff: boolean) => admin.setRights(await get(email), { isStaff }),
+      verifyEmail: async (email: string) => admin.verifyEmail(await get(email)),
+      changeEmail: async (email: string, to: string) => admin.changeEmail(await get(email), to),
+      delete: async (email: string) => admin.delete(await get(email)),
     };
   }
 }

@@ -154,7 +154,7 @@ export class LoginSteps {
   /** The account of a login, which has one attempt less afterwards, before the code is compared. */
   private async ownerOf(token: string): Promise<Account> {
     const secret = await this.secrets.reserveAttempt(PURPOSE, token, MAX_ATTEMPTS);
-    const account = secret && (await this.accounts.findOne(secret.accountId));
+    const account = secret && (await this.accounts.find(secret.accountId));
     const isSame = account?.passwordChangedAt.getTime() === Date.parse(secret?.passwordChangedAt ?? '');
     if (!account?.isActive || !isSame) throw tokenNotValid();
     return account;

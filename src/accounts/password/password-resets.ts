@@ -63,14 +63,9 @@ export class PasswordResets {
    * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)
    */
   async confirm({ token, new_password }: ConfirmResetInput, address: string): Promise<void> {
-    const found = await this.tokens.find(PURPOSE, token);
+    const found = await this.tokens.get(PURPOSE, token);
     const id = found.accountId;
-    const hash = await this.policy.hash(
-      'new_password',
-      new_password,
-      await this.accounts.findOne(id),
-      address,
-    );
+    const hash = await this.policy.hash('new_password', new_password, await this.accounts.find(id), address);
     await this.changes.run(id, { ...PASSWORD_CHANGED, actor: id, deleted: invalidCode }, async (account) => {
       await this.tokens.use(found, account);
       await this.accounts.resetPassword(account, hash);

@@ -52,7 +52,7 @@ class AccountCommand {
   async list(): Promise<void> {
     const { page, limit, search = '' } = this.flags;
     const range = { limit, offset: (page - 1) * limit, direction: 'ASC' } as const;
-    const { accounts, total } = await this.get(AccountSearch).find({ q: search }, range);
+    const { accounts, total } = await this.get(AccountSearch).search({ q: search }, range);
     for (const account of accounts) {
       const { id, email, name, isActive, isStaff, isSuperuser } = account;
       const flags = [!isActive && 'inactive', isStaff && 'staff', isSuperuser && 'superuser'].filter(Boolean);
@@ -66,27 +66,27 @@ class AccountCommand {
     rights: { isActive: boolean } | { isStaff: boolean },
     change: string,
   ): Promise<void> {
-    printAccount(change, await this.admin.setRights(await this.admin.find(email), rights));
+    printAccount(change, await this.admin.setRights(await this.admin.get(email), rights));
   }
 
   async resetPassword(email: string): Promise<void> {
-    const account = await this.admin.find(email);
+    const account = await this.admin.get(email);
     await this.get(PasswordChanges).set(account, await askForPassword());
     printAccount('has a new password, and no logins', account);
   }
 
   async verifyEmail(email: string): Promise<void> {
-    const account = await this.admin.find(email);
+    const account = await this.admin.get(email);
     await this.admin.verifyEmail(account);
     printAccount('is verified', account);
   }
 
   async changeEmail(email: string, newEmail: string): Promise<void> {
-    printAccount(`was ${email}`, await this.admin.changeEmail(await this.admin.find(email), newEmail));
+    printAccount(`was ${email}`, await this.admin.changeEmail(await this.admin.get(email), newEmail));
   }
 
   async delete(email: string): Promise<void> {
-    const account = await this.admin.find(email);
+    const account = await this.admin.get(email);
     const question = `Delete ${account.email} (${account.id}) and all personal data permanently?`;
     await confirm(question, this.flags.yes ?? false);
     await this.admin.delete(account);
@@ -95,7 +95,7 @@ class AccountCommand {
 
   async resetFactors(named: string): Promise<void> {
     const { admin, flags } = this;
-    const account = await admin.find(named || (flags.email ?? (await askFor('E-mail', '--email'))));
+    const account = await admin.get(named || (flags.email ?? (await askFor('E-mail', '--email'))));
     const question = `Take the second factor and all passkeys of ${account.email} (${account.id}) away? A password alone can log in then.`;
     await confirm(question, flags.yes ?? false);
     await admin.resetFactors(account);
@@ -103,7 +103,7 @@ class AccountCommand {
   }
 
   async show(email: string): Promise<void> {
-    const account = await this.admin.find(email);
+    const account = await this.admin.get(email);
     for (const [name, value] of Object.entries(instanceToPlain(account)))
       console.log(`${name}: ${JSON.stringify(value)}`);
     const logins = await this.get(SessionsService).list(account.id);

@@ -23,7 +23,7 @@ onEach('accounts that nobody uses', { modules: [CleanupModule] }, ({ api }) => {
     await api.accounts.login('grace@example.com');
     api.moveClock(1460 * DAY);
     await cleanup.run();
-    await expect(api.accounts.admin().find('ada@example.com')).rejects.toThrow('There is no account');
+    await expect(api.accounts.admin().get('ada@example.com')).rejects.toThrow('There is no account');
     expect(await api.accounts.login('grace@example.com')).toHaveProperty('access');
   });
 });

@@ -41,7 +41,7 @@ class TasksV2Controller {
   @ReturnsData(TaskV2View)
   @Throws({ NOT_FOUND: 'Task not found' })
   async read(@Id() id: number): Promise<{ data: TaskV2View }> {
-    return { data: toTaskV2View(await this.tasks.findOne(id)) };
+    return { data: toTaskV2View(await this.tasks.get(id)) };
   }
 }
 

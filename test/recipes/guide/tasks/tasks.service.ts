@@ -44,7 +44,7 @@ export class TasksService {
   }
 
   /** @throws AppError `NOT_FOUND` */
-  async findOne(id: number): Promise<Task> {
+  async get(id: number): Promise<Task> {
     const task = await this.tasks.findOneBy({ id });
     if (!task) throw new AppError('NOT_FOUND', 'Task not found');
     return task;
@@ -64,7 +64,7 @@ export class TasksService {
     return this.transactions.run(async () => {
       // An update without columns is an error.
       if (Object.keys(changes).length > 0) await this.tasks.update({ id }, changes);
-      const task = await this.findOne(id);
+      const task = await this.get(id);
       await this.changes.record({ subject: `/v1/tasks/${id}` });
       return task;
     });
