@@ -1,7 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
 import { Registry } from 'prom-client';
-import { bearerTokens, JwtStrategy } from './accounts/tokens/jwt.strategy.js';
 import { cors } from './platform/http/cors.js';
 import { headers } from './platform/http/headers.js';
 import { jsonBodies } from './platform/http/json-body.js';
@@ -72,7 +71,6 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(jsonBodies, { registry });
 
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
-  await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for `AuthGuard('jwt')`
 
   // After Nest: the value becomes text, then `onSend`. GraphQL also has a `preHandler`, before Nest.
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged

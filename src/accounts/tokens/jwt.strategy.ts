@@ -1,7 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
-import type { FastifyRequest } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
 import { Credential, type SessionInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
@@ -11,37 +9,24 @@ import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
 
 const NAME = 'jwt';
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The strategy of this application. */
-    jwtStrategy?: JwtStrategy;
-  }
-}
-
-/**
- * `Authorization: Bearer <access token>`; also `AuthGuard('jwt')`. Passport has one strategy for each name in the
- * process, so this one delegates to the application that got the request: two applications in one process do
- * not accept each other's tokens.
- */
+/** `Authorization: Bearer <access token>`; also `AuthGuard('jwt')`. */
 @Injectable()
 @Credential()
-export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
+export class JwtStrategy extends PassportStrategy(Strategy, NAME) implements OnApplicationBootstrap {
   constructor(
     private readonly sessions: SessionsService,
     private readonly codec: TokenCodec,
   ) {
     rejectForeignStrategy();
-    const own: { strategy?: JwtStrategy } = {};
     super({
       ...VERIFY_OPTIONS,
-      passReqToCallback: true,
       jwtFromRequest: bearerToken,
-      secretOrKeyProvider: (request: FastifyRequest, token: string, done: KeyCallback) => {
-        // A request that a module makes itself, such as for a WebSocket, has no server.
-        (request.server?.jwtStrategy ?? own.strategy!).giveKey(token, done);
+      secretOrKeyProvider: (_request: unknown, token: string, done: KeyCallback) => {
+        const key = isReadable(token) ? codec.keyOf(token) : undefined;
+        if (key === undefined) done(tokenNotValid());
+        else done(null, key.key);
       },
     });
-    own.strategy = this;
   }
 
   /** Without a token the strategy fails, so that another credential may succeed; an invalid token is an error. */
@@ -61,67 +46,33 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     }
   }
 
-  /** @throws Error if a module has replaced the strategy: `AuthGuard('jwt')` would use the wrong one */
-  onApplicationBootstrap(): void {
-    rejectForeignStrategy();
-  }
-
-  validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, SessionInfo]> {
-    return (server?.jwtStrategy ?? this).accountOf(payload);
-  }
-
-  private async accountOf(payload: unknown): Promise<[Account, SessionInfo]> {
+  async validate(payload: unknown): Promise<[Account, SessionInfo]> {
     const { user_id, sid, exp } = this.codec.check(payload, 'access');
     const found = await this.sessions.find({ id: sid, accountId: user_id });
     if (!found) throw tokenNotValid();
     return [found.account, { ...found.session, tokenExpiresAt: new Date(exp * 1000) }];
   }
 
-  private giveKey(token: string, done: KeyCallback): void {
-    const key = isReadable(token) ? this.codec.keyOf(token) : undefined;
-    if (key === undefined) done(tokenNotValid());
-    else done(null, key.key);
+  /** @throws Error if a module has replaced the strategy: `AuthGuard('jwt')` would use the wrong one */
+  onApplicationBootstrap(): void {
+    rejectForeignStrategy();
   }
 }
-
-/** Makes the strategy of an application known to the requests that it gets. */
-export const bearerTokens = fastifyPlugin<{ strategy: JwtStrategy }>(
-  (fastify, { strategy }, done) => {
-    fastify.decorate('jwtStrategy', strategy);
-    done();
-  },
-  { name: 'bearer tokens' },
-);
 
 type KeyCallback = (error: unknown, key?: string) => void;
 
-interface WithHeaders {
-  readonly headers: { readonly authorization?: string | undefined };
-}
+const bearerToken = ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }) =>
+  readBearer(headers.authorization);
 
-/** A request that finds out whether Passport has this strategy under the name. */
-const probe: WithHeaders & { isOurs: boolean } = { headers: {}, isOurs: false };
-
-function bearerToken(request: WithHeaders): string | null {
-  if (request === probe) probe.isOurs = true;
-  return readBearer(request.headers.authorization);
+/** Passport has no other way to see which strategy has a name. */
+interface Strategies {
+  _strategy(name: string): unknown;
 }
 
 function rejectForeignStrategy(): void {
-  probe.isOurs = false;
-  let isTaken = true;
-  const callback = (error: unknown) => {
-    isTaken = !(error instanceof Error && error.message.startsWith('Unknown authentication strategy'));
-  };
-  const ask = passport.authenticate(NAME, { session: false }, callback) as (
-    request: unknown,
-    response: unknown,
-    next: (error: unknown) => void,
-  ) => void;
-  ask(probe, undefined, callback);
-  if (isTaken && !probe.isOurs) {
-    throw new Error(
-      `Another Passport strategy is registered as '${NAME}', the name of this service's own; give it another name`,
-    );
-  }
+  const registered = (passport as unknown as Strategies)._strategy(NAME);
+  if (registered === undefined || registered instanceof JwtStrategy) return;
+  throw new Error(
+    `Another Passport strategy is registered as '${NAME}', the name of this service's own; give it another name`,
+  );
 }
