@@ -64,13 +64,10 @@ type KeyCallback = (error: unknown, key?: string) => void;
 const bearerToken = ({ headers }: { readonly headers: { readonly authorization?: string | undefined } }) =>
   readBearer(headers.authorization);
 
-/** Passport has no other way to see which strategy has a name. */
-interface Strategies {
-  _strategy(name: string): unknown;
-}
-
 function rejectForeignStrategy(): void {
-  const registered = (passport as unknown as Strategies)._strategy(NAME);
+  // Passport has no public way to see which strategy has a name.
+  const { _strategies: strategies } = passport as unknown as { _strategies: Record<string, unknown> };
+  const registered = strategies[NAME];
   if (registered === undefined || registered instanceof JwtStrategy) return;
   throw new Error(
     `Another Passport strategy is registered as '${NAME}', the name of this service's own; give it another name`,
