@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, LessThan, Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
+import { Signal } from '../platform/jobs/signal.js';
 import { Config } from '../platform/config/config.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
@@ -31,7 +32,8 @@ export class ListDeliveriesQuery extends CursorRequest {
 /** The deliveries of webhooks. Whatever changes a webhook and its deliveries locks the webhook first, against deadlocks. */
 @Injectable()
 export class Deliveries {
-  private readonly listeners: (() => void)[] = [];
+  /** Sent after the commit of a delivery that is due. */
+  readonly due = new Signal(new Logger('Webhooks'));
 
   constructor(
     @InjectRepository(WebhookDelivery) private readonly rows: Repository<WebhookDelivery>,
@@ -42,14 +44,9 @@ export class Deliveries {
     private readonly config: Config,
   ) {}
 
-  /** @param listener is called after the commit of a delivery that is due */
-  onDue(listener: () => void): void {
-    this.listeners.push(listener);
-  }
-
   /** Call it in a unit of work that adds deliveries. */
   reportDue(): void {
-    this.transactions.onCommit(() => this.listeners.forEach((listener) => listener()));
+    this.transactions.onCommit(() => this.due.send());
   }
 
   /** Until the end of the unit of work, nobody else changes the webhook. */

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../platform/jobs/clock.js';
 import { BackgroundTasks } from '../platform/jobs/background-task.js';
+import { Signal } from '../platform/jobs/signal.js';
 import { Poller } from '../platform/jobs/poller.js';
 import { Config } from '../platform/config/config.js';
 import { Deliveries } from './deliveries.js';
@@ -14,7 +15,7 @@ const CONCURRENCY = 4;
 
 @Injectable()
 export class WebhookSender extends Poller<ClaimedDelivery> {
-  onAttempt: ((outcome: Outcome) => void) | undefined;
+  readonly attempted = new Signal<Outcome>(new Logger('Webhooks'));
 
   constructor(
     private readonly deliveries: DeliveryQueue,
@@ -26,7 +27,7 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
     tasks: BackgroundTasks,
   ) {
     super(tasks, new Logger('Webhooks'), 'webhook deliveries');
-    added.onDue(() => this.wake());
+    added.due.listen(() => this.wake());
   }
 
   claim(running: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {
@@ -39,7 +40,7 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
     const { id, webhookId, attempts } = delivery;
     const outcome = await this.bodies.with(delivery, (body) => this.send(delivery, body));
     if (!outcome) return;
-    this.onAttempt?.(outcome);
+    this.attempted.send(outcome);
     if (outcome.error !== null) {
       this.logger.log({
         msg: 'A delivery failed',

@@ -63,7 +63,7 @@ function measureDeliveries(
     labelNames: ['result'],
     registers: [services.registry],
   });
-  sender.onAttempt = (outcome) => attempts.inc({ result: resultOf(outcome) });
+  sender.attempted.listen((outcome) => attempts.inc({ result: resultOf(outcome) }));
 }
 
 function resultOf({ status, error }: Outcome): 'accepted' | 'refused' | 'unreachable' {

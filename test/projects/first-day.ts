@@ -212,7 +212,7 @@ function addSubtitle(): void {
     [
       /(?=\n  @Field\(\{ description: 'At least one character)/,
       `\n  @Field(() => String, { nullable: true, description: 'At most 100 characters.' })
-  @ApiProperty({ example: 'Ein Sprichwort' })\n  @Optional()\n  @Text({ max: 100 })\n  subtitle?: string | null;\n`,
+  @ApiProperty({ example: 'Ein Sprichwort' })\n  @OptionalField()\n  @Text({ max: 100 })\n  subtitle?: string | null;\n`,
     ],
   ]);
   copy.edit('test/posts.e2e-spec.ts', [

@@ -23,13 +23,13 @@ const SCALAR = `import { JsonScalar } from '../platform/graphql/json.scalar.js';
 
 const INPUT = `
   @Field(() => [String], { nullable: true, description: 'At most 20 tags.' })
-  @Optional()
+  @OptionalField()
   @ApiProperty({ example: ['urgent'] })
   @ListOf('tag', { min: 0, max: 20 })
   tags?: string[];
 
   @Field(() => JsonScalar, { nullable: true, description: 'An object.' })
-  @Optional()
+  @OptionalField()
   @ApiProperty({ example: { color: 'red' } })
   @JsonObject()
   settings?: Record<string, unknown>;
@@ -92,7 +92,7 @@ try {
   ]);
   copy.edit('src/notes/note.input.ts', [
     [/(?<=text!: string;\n)/, INPUT],
-    [/import \{ Optional,/, 'import { ListOf, Optional,'],
+    [/import \{ OptionalField,/, 'import { ListOf, OptionalField,'],
     [
       /(?=import \{ PartialInputType)/,
       `${SCALAR}import { JsonObject } from '../platform/http/validation/json-object.js';\n`,

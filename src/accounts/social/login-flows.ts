@@ -10,12 +10,6 @@ import { OneTimeSecrets } from '../one-time-secrets.js';
 /** How long a login at the provider may take, in seconds. */
 const LIFETIME = 600;
 
-/**
- * A random number, the end of the flow, the login (`sid`) that the identity is linked to, if it is a link, the
- * `code_challenge` of the client, if it sent one, and whether the flow returns to the account page.
- */
-const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43}))?(~account)?$/;
-
 /** The end of the state of a flow that returns to the account page, which is known without its cookie, too. */
 const RETURNS_TO_ACCOUNT = '.account';
 
@@ -35,6 +29,13 @@ export interface LoginFlow {
   readonly codeChallenge: string | undefined;
   /** Whether the flow ends at the service's own account page; a login has a `codeChallenge` then. */
   readonly returnsToAccount: boolean;
+}
+
+/** The cookie of a flow: JSON in base64url. */
+interface FlowContent extends FlowOptions {
+  readonly random: string;
+  /** In seconds since 1970. */
+  readonly expires: number;
 }
 
 export type FlowOptions = Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge' | 'returnsToAccount'>>;
@@ -70,10 +71,10 @@ export class LoginFlows {
     { linkTo, codeChallenge, returnsToAccount = false }: FlowOptions,
   ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
-    const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
-    const challenge = codeChallenge === undefined ? '' : `..${codeChallenge}`;
-    const cookie = `${parts.join('.')}${challenge}${returnsToAccount ? '~account' : ''}`;
-    return { flow: flowOf(this.keys.current, provider, cookie), cookie };
+    const random = randomBytes(16).toString('base64url');
+    const content: FlowContent = { random, expires, linkTo, codeChallenge, returnsToAccount };
+    const cookie = Buffer.from(JSON.stringify(content)).toString('base64url');
+    return { flow: flowOf(this.keys.current, provider, cookie, content), cookie };
   }
 
   /** Whether the flow of a state returns to the account page; the state may be invented. */
@@ -87,10 +88,12 @@ export class LoginFlows {
    * @param returnedState the state that the provider has sent back
    */
   async finish(provider: string, cookie: string, returnedState: string): Promise<LoginFlow> {
-    const expires = Number(COOKIE.exec(cookie)?.[1] ?? 0);
+    // The state signs the cookie, so its content is what this service has written if the state is right.
+    const content = contentOf(cookie);
+    const expires = content?.expires ?? 0;
     const state = Buffer.from(returnedState);
     const flow = this.keys.accepted
-      .map((key) => flowOf(key, provider, cookie))
+      .map((key) => flowOf(key, provider, cookie, content))
       .find(({ state: right }) => {
         const expected = Buffer.from(right);
         return state.length === expected.length && timingSafeEqual(state, expected);
@@ -102,16 +105,28 @@ export class LoginFlows {
   }
 }
 
-function flowOf(key: KeyObject, provider: string, value: string): LoginFlow {
+function flowOf(
+  key: KeyObject,
+  provider: string,
+  cookie: string,
+  { linkTo, codeChallenge, returnsToAccount = false }: FlowOptions = {},
+): LoginFlow {
   const derive = (part: string) =>
-    createHmac('sha256', key).update(`${part} ${provider} ${value}`).digest('base64url');
-  const [, , linkTo, codeChallenge, account] = COOKIE.exec(value) ?? [];
+    createHmac('sha256', key).update(`${part} ${provider} ${cookie}`).digest('base64url');
   return {
-    state: derive('state') + (account === undefined ? '' : RETURNS_TO_ACCOUNT),
+    state: derive('state') + (returnsToAccount ? RETURNS_TO_ACCOUNT : ''),
     nonce: derive('nonce'),
     codeVerifier: derive('verifier'),
     linkTo,
     codeChallenge,
-    returnsToAccount: account !== undefined,
+    returnsToAccount,
   };
+}
+
+function contentOf(cookie: string): FlowContent | undefined {
+  try {
+    return (JSON.parse(Buffer.from(cookie, 'base64url').toString()) as FlowContent | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }

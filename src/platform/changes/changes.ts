@@ -68,7 +68,7 @@ export class Changes {
     await this.transactions.execute(sql, parameters);
     this.unrecorded.markRecorded();
     // For listeners in this process; all other consumers read the table.
-    this.transactions.onCommit(() => this.committed.report([event]));
+    this.transactions.onCommit(() => this.committed.send([event]));
   }
 
   /** Makes all changes of this process those of a command. @param operator the user of the system who runs it */

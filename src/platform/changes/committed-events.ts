@@ -1,28 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
+import { Signal } from '../jobs/signal.js';
 import type { NewEvent } from './define-events.js';
 
-type Listener = (events: readonly NewEvent[]) => void;
-
-/** Reports the events of this process after their commit. */
+/** The events of this process, after their commit. */
 @Injectable()
-export class CommittedEvents {
-  private readonly logger = new Logger('Events');
-  private readonly listeners: Listener[] = [];
-
-  listen(listener: Listener): void {
-    this.listeners.push(listener);
-  }
-
-  report(events: readonly NewEvent[]): void {
-    for (const listener of this.listeners) {
-      try {
-        listener(events);
-      } catch (error) {
-        // The change is committed, so its request succeeds.
-        this.logger.error({ msg: 'A listener of events failed', err: error });
-      }
-    }
+export class CommittedEvents extends Signal<readonly NewEvent[]> {
+  constructor() {
+    super(new Logger('Events'));
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '../jobs/clock.js';
+import { Signal } from '../jobs/signal.js';
 import { AppError } from '../http/errors/errors.js';
 import { Config } from '../config/config.js';
 import { Transactions } from '../database/transactions.js';
@@ -14,7 +15,8 @@ export const FIRST_ATTEMPT = { earliest: 100, latest: 200 };
 /** Records mails in the transaction of their cause. The service sends them after the commit; commands only record. */
 @Injectable()
 export class MailOutbox {
-  private readonly listeners: (() => void)[] = [];
+  /** Sent after the commit of a mail. */
+  readonly recorded = new Signal(new Logger('Mail'));
 
   constructor(
     @InjectRepository(OutboxMail) private readonly mails: Repository<OutboxMail>,
@@ -31,11 +33,6 @@ export class MailOutbox {
   /** @throws AppError `SERVICE_UNAVAILABLE` when mail is not configured */
   requireOpen(): void {
     if (!this.isOpen) throw new AppError('SERVICE_UNAVAILABLE', 'This service has no mail server configured');
-  }
-
-  /** @param listener is called after the commit of a mail */
-  onRecorded(listener: () => void): void {
-    this.listeners.push(listener);
   }
 
   /**
@@ -58,6 +55,6 @@ export class MailOutbox {
       nextAttemptAt,
       createdAt: now,
     });
-    this.transactions.onCommit(() => this.listeners.forEach((listener) => listener()));
+    this.transactions.onCommit(() => this.recorded.send());
   }
 }

@@ -34,7 +34,7 @@ export class MailSender extends Poller<ClaimedMail> {
     tasks: BackgroundTasks,
   ) {
     super(tasks, new Logger('Mail'), 'mails', CONCURRENCY);
-    outbox.onRecorded(() => this.wake(FIRST_ATTEMPT.latest));
+    outbox.recorded.listen(() => this.wake(FIRST_ATTEMPT.latest));
   }
 
   register<Data>(kind: string, composer: MailComposer<Data>): void {
