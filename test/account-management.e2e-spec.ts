@@ -72,13 +72,24 @@ describeInBrowser((open) => {
       return page.getByRole('region', { name });
     }
 
-    it('adds a passkey, and logs in with it', async () => {
-      const { page } = await visitLoggedIn();
+    /** Stores a passkey that is on another device. */
+    async function addElsewhere(email: string, name: string): Promise<void> {
+      await api.rows.execute(
+        `INSERT INTO passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)
+         SELECT id, :credential, 'key', 0, '[]', :name, password_changed_at FROM accounts WHERE email = :email`,
+        { name, email, credential: Buffer.from(name).toString('base64url') },
+      );
+    }
+
+    it('adds a passkey, logs in with it, and removes it from among others', async () => {
+      const { page, email } = await visitLoggedIn();
+      await addElsewhere(email, 'Phone');
       const passkeys = await part(page, 'Passkeys');
       await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
       await passkeys.getByLabel('Name').fill('Laptop');
       await page.keyboard.press('Enter');
       await passkeys.getByText('Laptop', { exact: true }).waitFor();
+      await addElsewhere(email, 'Key');
 
       await page.getByRole('button', { name: 'Log out' }).click();
       await page.getByRole('button', { name: 'Log in with a passkey' }).click();
@@ -86,7 +97,8 @@ describeInBrowser((open) => {
       // The section that was open.
       await passkeys.getByRole('button', { name: 'Remove the passkey Laptop' }).click();
       await confirm(page, 'Remove');
-      await passkeys.getByText('A passkey logs in with your fingerprint').waitFor();
+      await passkeys.getByText('Laptop', { exact: true }).waitFor({ state: 'detached' });
+      for (const name of ['Phone', 'Key']) await passkeys.getByText(name, { exact: true }).waitFor();
     });
 
     it('logs in with a passkey that the browser suggests', async () => {
