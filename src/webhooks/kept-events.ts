@@ -20,17 +20,17 @@ export class KeptEvents {
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
-    private readonly log: EventStore,
-    logPurge: EventPurge,
+    private readonly store: EventStore,
+    eventPurge: EventPurge,
     purger: Purger,
   ) {
-    logPurge.beforePurge((first, last) => this.keep(first, last));
+    eventPurge.beforePurge((first, last) => this.keep(first, last));
     purger.registerTask('webhook_events', () => this.purgeBatch());
   }
 
   /** @returns the event at a position; `undefined` if neither the log nor a delivery has kept it */
   async find(position: number): Promise<KeptEvent | undefined> {
-    const inLog = await this.log.find(position);
+    const inLog = await this.store.find(position);
     if (inLog) return inLog;
     return this.queries.one<KeptEvent>(`SELECT ${COLUMNS} FROM webhook_events WHERE position = :position`, {
       position,

@@ -18,22 +18,22 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
   readonly attempted = new Signal<Outcome>(new Logger('Webhooks'));
 
   constructor(
-    private readonly deliveries: DeliveryQueue,
+    private readonly deliveryQueue: DeliveryQueue,
     private readonly bodies: DeliveryBodies,
     private readonly secrets: WebhookSecrets,
     private readonly clock: Clock,
     private readonly config: Config,
-    added: Deliveries,
+    deliveries: Deliveries,
     tasks: BackgroundTasks,
   ) {
     super(tasks, new Logger('Webhooks'), 'webhook deliveries');
-    added.due.listen(() => this.wake());
+    deliveries.due.listen(() => this.wake());
   }
 
   claim(running: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {
     const byWebhook = new Map<number, number>();
     for (const { webhookId } of running) byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1);
-    return this.deliveries.claim(byWebhook, CONCURRENCY);
+    return this.deliveryQueue.claim(byWebhook, CONCURRENCY);
   }
 
   async work(delivery: ClaimedDelivery): Promise<void> {
@@ -50,12 +50,12 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
         cause: outcome.error,
       });
     }
-    await this.deliveries.settle(delivery, outcome);
+    await this.deliveryQueue.settle(delivery, outcome);
   }
 
   /** @returns `undefined` if nothing is to be sent, because the delivery or its webhook has changed since the claim */
   private async send(delivery: ClaimedDelivery, body: Buffer | undefined): Promise<Outcome | undefined> {
-    const webhook = await this.deliveries.findReceiver(delivery);
+    const webhook = await this.deliveryQueue.findReceiver(delivery);
     if (!webhook) return undefined;
     if (body === undefined) return { status: null, error: 'The event has expired', isFinal: true };
     const now = this.clock.now();

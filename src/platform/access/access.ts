@@ -15,8 +15,9 @@ export const WithApiKeys = (): MethodDecorator => SetMetadata(API_KEYS, true);
 
 /**
  * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`, `public with account`);
- * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); accounts, as without a
- * decorator; staff; superusers; or browsers with a session cookie (`cookie`).
+ * callers that the setting `WRITE_ACCESS` allows to write (`write`); the same, and any account for reads, unless the
+ * setting is `open` (`owner`: the service chooses the rows that the account may see); accounts, as without a decorator;
+ * staff; superusers; or browsers with a session cookie (`cookie`).
  */
 export type Access =
   | 'public'
