@@ -181,6 +181,13 @@ onEach('API keys', { settings: SETTINGS, modules: [FixtureModule], servers: MAIL
     const leap = await create({ expires_at: '2099-01-01T00:59:60+01:00' });
     expect(leap.body.data.expires_at).toBe('2099-01-01T00:00:00.000Z');
   });
+
+  it('do not look at the password of a key that would have expired', async () => {
+    api.moveClock(6 * MINUTE);
+    const refused = await create({ expires_at: '2020-01-01T00:00:00Z', password: 'wrong' });
+    expect(refused).toBeError('VALIDATION_ERROR', ['expires_at']);
+    expect(await create({ password: 'wrong' })).toHaveStatus(400);
+  });
 });
 
 describe('an API key in open mode', () => {

@@ -11,7 +11,7 @@ import { onEach } from './support/on-each.js';
 import { isOrdered, shuffle } from './support/shuffle.js';
 
 const ROWS = 8;
-const TABLES = 'accounts audit_entries logins api_keys passkeys social_identities'.split(' ');
+const TABLES = 'accounts audit_entries sessions api_keys passkeys social_identities'.split(' ');
 
 onEach('lists, whatever the order of their rows on disk,', {}, ({ api }) => {
   let staff: Record<string, string>;

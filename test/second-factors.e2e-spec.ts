@@ -15,6 +15,11 @@ onEach('the second factor', { servers: MAILS }, ({ api, mails }) => {
     ({ email, headers } = owner);
   });
 
+  it.each(['null', '[]', '"x"', '5'])('is not created with the body %s, which is no object', async (body) => {
+    expect(await api.post('/auth/mfa/totp/', body, headers)).toBeError('VALIDATION_ERROR');
+    expect(await api.delete('/auth/passkeys/1/', headers, body)).toBeError('VALIDATION_ERROR');
+  });
+
   it('is off until a code confirms it, and then ends the other logins and notifies the owner', async () => {
     expect(await owner.status()).toEqual({ totp: false, recovery_codes_left: 0, passkeys: 0 });
     const other = await api.accounts.login(email);

@@ -11,13 +11,12 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import {
-  ChecksPassword,
+  ChecksRecentLogin,
   CurrentPrincipal,
   type Principal,
-  RECENT_ERRORS,
   RecentInput,
   StaffOnly,
   SuperusersOnly,
@@ -73,11 +72,11 @@ export class ManagedAccountsController {
   })
   @SuperusersOnly()
   @Returns(AccountView)
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, {
+  @Throws({
     NOT_FOUND: NO_SUCH_ACCOUNT,
     CONFLICT: [OWN_ACCOUNT, LAST_SUPERUSER, SUPERUSER_IS_STAFF],
   })
+  @ChecksRecentLogin(ManageAccountInput)
   async update(
     @CurrentPrincipal() caller: Principal,
     @Id() id: number,
@@ -101,9 +100,8 @@ export class ManagedAccountsController {
     description: `The logins of the account end. ${NEEDS_RECENT}`,
   })
   @SuperusersOnly()
-  @ApiBody({ type: RecentInput, required: false })
-  @ChecksPassword()
-  @Throws(RECENT_ERRORS, { NOT_FOUND: NO_SUCH_ACCOUNT, CONFLICT: OWN_ACCOUNT })
+  @Throws({ NOT_FOUND: NO_SUCH_ACCOUNT, CONFLICT: OWN_ACCOUNT })
+  @ChecksRecentLogin()
   @HttpCode(HttpStatus.NO_CONTENT)
   async resetFactors(
     @CurrentPrincipal() caller: Principal,

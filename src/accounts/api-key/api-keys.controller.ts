@@ -11,15 +11,16 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { AuthRoutes } from '../auth-routes.js';
 import type { FastifyReply } from 'fastify';
 import { ReturnsData, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
 import {
+  ChecksRecentLogin,
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
-  RecentLogin,
 } from '../../platform/access/index.js';
 import type { Account } from '../account.entity.js';
 import { CreateApiKeyInput } from './api-key.input.js';
@@ -43,13 +44,14 @@ export class ApiKeysController {
   @ApiOperation({ summary: 'Creates an API key, and shows it once' })
   @ReturnsData(NewApiKeyView)
   @Throws({ CONFLICT: TOO_MANY_KEYS })
-  @RecentLogin(CreateApiKeyInput)
+  @ChecksRecentLogin(CreateApiKeyInput)
   async create(
     @CurrentPrincipal() caller: Principal,
     @Body() input: CreateApiKeyInput,
+    @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ data: NewApiKeyView }> {
-    const { stored, key } = await this.keys.create(caller, input);
+    const { stored, key } = await this.keys.create(caller, input, client);
     return created(reply, '/auth/api-keys', toNewApiKeyView(stored, key));
   }
 

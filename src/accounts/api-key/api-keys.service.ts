@@ -6,9 +6,11 @@ import {
   CredentialWatch,
   OwnedByAccount,
   type Principal,
+  RecentLogins,
   type Rights,
 } from '../../platform/access/index.js';
 import { Queries } from '../../platform/database/queries.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../account-changes.js';
@@ -48,6 +50,7 @@ export class ApiKeysService extends Credentials<ApiKey> {
     @InjectRepository(ApiKey) keys: Repository<ApiKey>,
     changes: AccountChanges,
     watch: CredentialWatch,
+    private readonly recent: RecentLogins,
     private readonly queries: Queries,
     private readonly clock: Clock,
   ) {
@@ -100,10 +103,15 @@ export class ApiKeysService extends Credentials<ApiKey> {
   }
 
   /** @returns the key as well, which is not stored */
-  async create(caller: Principal, input: CreateApiKeyInput): Promise<{ stored: ApiKey; key: string }> {
+  async create(
+    caller: Principal,
+    input: CreateApiKeyInput,
+    client: ClientInfo,
+  ): Promise<{ stored: ApiKey; key: string }> {
     const now = this.clock.now();
     const expiresAt = input.expires_at ?? null;
     if (expiresAt !== null && expiresAt <= now) throw inThePast();
+    await this.recent.require(caller, input, client);
     const key = newKey();
     const stored = await this.add(caller, ({ id: accountId }) =>
       this.rows.save(

@@ -132,7 +132,7 @@ export class LoginSteps {
     const codeChallenge = (await this.secrets.find(PURPOSE, token))?.codeChallenge ?? null;
     if (codeChallenge !== null && codeChallenge !== challengeOf(code_verifier ?? ''))
       throw new AppError('INVALID_CODE', WRONG_VERIFIER);
-    const challenged = await this.ownerOf(token);
+    const challenged = await this.reserveAttempt(token);
     const checked = this.checks.check(challenged, code, client, {
       isLogin: true,
       work: async (current) => {
@@ -152,7 +152,7 @@ export class LoginSteps {
   }
 
   /** The account of a login, which has one attempt less afterwards, before the code is compared. */
-  private async ownerOf(token: string): Promise<Account> {
+  private async reserveAttempt(token: string): Promise<Account> {
     const secret = await this.secrets.reserveAttempt(PURPOSE, token, MAX_ATTEMPTS);
     const account = secret && (await this.accounts.find(secret.accountId));
     const isSame = account?.passwordChangedAt.getTime() === Date.parse(secret?.passwordChangedAt ?? '');

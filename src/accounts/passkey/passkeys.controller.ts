@@ -25,13 +25,16 @@ import {
   ReturnsSchema,
   Throws,
 } from '../../platform/http/openapi/returns.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import { created } from '../../platform/http/responses/created.js';
 import {
+  ChecksRecentLogin,
   CurrentAccount,
   CurrentPrincipal,
   LAST_WAY,
   type Principal,
   Public,
+  RecentInput,
   RecentLogin,
   TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
@@ -69,10 +72,14 @@ export class PasskeysController {
   })
   @ReturnsSchema('PasskeyCreationOptions', WEBAUTHN_OPTIONS)
   @Throws({ SERVICE_UNAVAILABLE: NO_DOMAIN })
-  @RecentLogin()
+  @ChecksRecentLogin()
   @HttpCode(HttpStatus.OK)
-  options(@CurrentAccount() account: Account): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return this.passkeys.options(account);
+  options(
+    @CurrentPrincipal() caller: Principal,
+    @OptionalBody(RecentInput) input: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.passkeys.options(caller, input, client);
   }
 
   @Post()

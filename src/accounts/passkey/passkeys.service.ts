@@ -2,8 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
 import { Repository } from 'typeorm';
-import { AccountData, OwnedByAccount, type OwnedData, type Principal } from '../../platform/access/index.js';
+import {
+  AccountData,
+  OwnedByAccount,
+  type OwnedData,
+  type Principal,
+  type RecentInput,
+  RecentLogins,
+} from '../../platform/access/index.js';
 import { isDuplicate } from '../../platform/database/failures.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../account-changes.js';
@@ -29,6 +37,7 @@ export class PasskeysService extends WaysToLogIn<Passkey> {
     @InjectRepository(Passkey) passkeys: Repository<Passkey>,
     changes: AccountChanges,
     data: AccountData,
+    private readonly recent: RecentLogins,
     private readonly webauthn: WebAuthn,
     private readonly clock: Clock,
   ) {
@@ -48,7 +57,14 @@ export class PasskeysService extends WaysToLogIn<Passkey> {
     );
   }
 
-  options({ id }: Pick<Account, 'id'>): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  async options(
+    caller: Principal,
+    input: RecentInput,
+    client: ClientInfo,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    this.webauthn.requireDomain();
+    await this.recent.require(caller, input, client);
+    const { id } = caller.account;
     return this.changes.run(id, {}, async (account) =>
       this.webauthn.registrationOptions(account, await this.list(id)),
     );

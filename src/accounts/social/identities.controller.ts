@@ -11,14 +11,18 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import { AuthRoutes } from '../auth-routes.js';
 import type { FastifyReply } from 'fastify';
 import { Returns, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import {
+  ChecksRecentLogin,
   CurrentAccount,
   CurrentPrincipal,
   LAST_WAY,
   type Principal,
+  RecentInput,
   RecentLogin,
 } from '../../platform/access/index.js';
 import { type Account } from '../account.entity.js';
@@ -63,15 +67,17 @@ export class IdentitiesController {
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     SERVICE_UNAVAILABLE: 'This provider is not configured here',
   })
-  @RecentLogin()
+  @ChecksRecentLogin()
   @HttpCode(HttpStatus.OK)
   async link(
     @CurrentPrincipal() caller: Principal,
     @Param('provider') provider: string,
     @Query() { return: returnTo }: StartLinkQuery,
+    @OptionalBody(RecentInput) input: RecentInput,
+    @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    const { url, cookie } = await this.social.startLink(provider, caller, returnTo);
+    const { url, cookie } = await this.social.startLink(provider, caller, input, { client, returnTo });
     this.cookie.write(reply, cookie);
     return { authorization_url: url };
   }

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { AccountData, OwnedByAccount, type Principal } from '../../platform/access/index.js';
+import {
+  AccountData,
+  OwnedByAccount,
+  type Principal,
+  type RecentInput,
+  RecentLogins,
+} from '../../platform/access/index.js';
 import { isDuplicate } from '../../platform/database/failures.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../account-changes.js';
@@ -27,6 +34,7 @@ export class IdentitiesService extends WaysToLogIn<SocialIdentity> {
     @InjectRepository(SocialIdentity) identities: Repository<SocialIdentity>,
     changes: AccountChanges,
     data: AccountData,
+    private readonly recent: RecentLogins,
     private readonly sessions: SessionsService,
     private readonly clock: Clock,
   ) {
@@ -62,7 +70,14 @@ export class IdentitiesService extends WaysToLogIn<SocialIdentity> {
   }
 
   /** @param start starts the flow at the provider for the login of the caller */
-  async startLink<T>({ account, sid }: Principal, start: (sid: string) => Promise<T>): Promise<T> {
+  async startLink<T>(
+    caller: Principal,
+    input: RecentInput,
+    client: ClientInfo,
+    start: (sid: string) => Promise<T>,
+  ): Promise<T> {
+    const { account, sid } = caller;
+    await this.recent.require(caller, input, client);
     if (!account.isEmailVerified) throw emailNotVerified();
     if (sid === undefined)
       throw new AppError('UNAUTHENTICATED', 'Log in with a session or a token to do this');

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { Principal } from '../../platform/access/index.js';
+import { type Principal, type RecentInput } from '../../platform/access/index.js';
 import { type ClientInfo, currentContext } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { toAppError } from '../../platform/http/errors/to-app-error.js';
@@ -91,9 +91,14 @@ export class SocialService {
   }
 
   /** Starts to link an identity. @param returnTo as for {@link start} */
-  async startLink(provider: string, caller: Principal, returnTo: string | undefined): Promise<StartedFlow> {
+  async startLink(
+    provider: string,
+    caller: Principal,
+    input: RecentInput,
+    { client, returnTo }: { client: ClientInfo; returnTo: string | undefined },
+  ): Promise<StartedFlow> {
     this.providers.requireConfigured(provider);
-    return this.identities.startLink(caller, (linkTo) =>
+    return this.identities.startLink(caller, input, client, (linkTo) =>
       this.providers.start(provider, { linkTo, returnsToAccount: returnTo === 'account' }),
     );
   }

@@ -6,7 +6,7 @@ import { Authenticator } from './authenticator.js';
 import { CredentialWatch } from './credential-watch.js';
 import { RecentLogins } from './recent-logins.js';
 
-/** The global guard, and what the modules of accounts register. It depends on no kind of credential: other modules provide those as strategies. */
+/** The global guard, and what accounts own. It depends on no kind of credential: other modules provide those as strategies. */
 @Module({
   imports: [DiscoveryModule],
   providers: [AccountData, Authenticator, AccessGuard, CredentialWatch, RecentLogins],

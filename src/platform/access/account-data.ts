@@ -55,10 +55,17 @@ export class AccountData {
 
   /** Read when it is needed first: all providers exist then. */
   private get owned(): readonly OwnedData[] {
-    return (this.found ??= this.discovery
-      .getProviders()
-      .filter((provider) => this.discovery.getMetadataByDecorator(OwnedByAccount, provider))
-      .map(({ instance }) => instance as OwnedData));
+    return (this.found ??= this.find());
+  }
+
+  /** In the order of their modules; once each, also if a provider is another name of one. */
+  private find(): readonly OwnedData[] {
+    const marked = new Set(this.discovery.getProviders({ metadataKey: OwnedByAccount.KEY }));
+    const providers = this.discovery.getProviders().filter((provider) => marked.has(provider));
+    for (const provider of providers)
+      if (!provider.isDependencyTreeStatic())
+        throw new Error(`${String(provider.name)} has @OwnedByAccount(), so it must not depend on a request`);
+    return [...new Set(providers.map(({ instance }) => instance as OwnedData))];
   }
 
   /** Call it in the transaction that deletes the account, before the account itself. */

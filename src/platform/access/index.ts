@@ -30,7 +30,7 @@ export {
   type Principal,
 } from '../http/principal.js';
 export { ChecksPassword, IncorrectPassword } from './incorrect-password.js';
-export { RecentLogin } from './recent-login.guard.js';
+export { ChecksRecentLogin, RecentLogin } from './recent-login.guard.js';
 export {
   CODE_ERRORS,
   RECENT_ERRORS,

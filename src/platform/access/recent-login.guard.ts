@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { ApiBody } from '@nestjs/swagger';
+import { AppError, ERRORS } from '../http/errors/errors.js';
 import { INPUT, Throws } from '../http/openapi/returns.js';
 import { principalOf } from '../http/principal.js';
 import { requestOf } from '../http/request-of.js';
@@ -36,10 +37,10 @@ class RecentLoginGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { body, handlerChecksCode } = this.reflector.get(RecentLoginOptions, context.getHandler());
     const request = requestOf(context);
-    const sent: unknown = body === RecentInput ? (request.body ?? {}) : request.body;
-    // Before the password is compared, so that invalid input never counts as a failed login.
+    const caller = principalOf(request);
+    if (!caller) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
+    const { body: sent = body === RecentInput ? {} : undefined } = request;
     const proof = await checkInput(body, sent);
-    const caller = principalOf(request)!;
     const { client } = request.context;
     if (handlerChecksCode) await this.recent.requirePassword(caller, proof.password, client);
     else await this.recent.require(caller, proof, client);
@@ -48,8 +49,24 @@ class RecentLoginGuard implements CanActivate {
 }
 
 /**
- * For a handler that opens another way into an account, or does what a stolen token must not be enough for: the login of
- * the caller is at most 5 minutes old, or the body has the password, and a code while two-step login is on.
+ * Declares what a call has that needs a recent login: its body, the wrong password, and its errors. The service calls
+ * {@link RecentLogins.require} after what it checks before: neither a failed login nor a used code must come of a call
+ * that is refused anyway.
+ *
+ * @param body the class of a body with more members
+ */
+export const ChecksRecentLogin = (body: Type<RecentInput> = RecentInput): MethodDecorator =>
+  applyDecorators(
+    ChecksPassword(),
+    Throws(RECENT_ERRORS),
+    ...(body === RecentInput
+      ? [ApiBody({ type: RecentInput, required: false }), SetMetadata(INPUT, RecentInput)]
+      : []),
+  );
+
+/**
+ * For a handler over REST that does what a stolen token must not be enough for, and refuses nothing else before: the
+ * login of the caller is at most 5 minutes old, or the body has the password, and a code while two-step login is on.
  *
  * @param body the class of a body with more members
  */
@@ -60,9 +77,5 @@ export const RecentLogin = (
   applyDecorators(
     RecentLoginOptions({ body, ...options }),
     UseGuards(RecentLoginGuard),
-    ChecksPassword(),
-    Throws(RECENT_ERRORS),
-    ...(body === RecentInput
-      ? [ApiBody({ type: RecentInput, required: false }), SetMetadata(INPUT, RecentInput)]
-      : []),
+    ChecksRecentLogin(body),
   );

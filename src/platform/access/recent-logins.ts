@@ -44,7 +44,7 @@ export const RECENT_ERRORS = { FORBIDDEN: NOT_RECENT, ...CODE_ERRORS };
 /** The errors of {@link RecentLogins.requireToRead}, for `@Throws()`. */
 export const RECENT_TO_READ_ERRORS = { FORBIDDEN: NOT_RECENT_TO_READ };
 
-/** How the ways to log in check a caller again. Each module registers its own check. */
+/** How the ways to log in check a caller again. Their providers register them. */
 interface Checks {
   /** @throws IncorrectPassword, which counts as a failed login; AppError `RATE_LIMITED`, `SERVICE_UNAVAILABLE` */
   readonly password: (account: CallingAccount, password: string, client: ClientInfo) => Promise<void>;
@@ -60,7 +60,7 @@ interface Checks {
 
 /**
  * Whether callers have authenticated recently, which calls require that open another way into an account: a stolen
- * token must not be enough. It depends on no way to log in: the modules of those register their checks.
+ * token must not be enough. It depends on no way to log in: those register their checks.
  */
 @Injectable()
 export class RecentLogins {

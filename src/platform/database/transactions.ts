@@ -54,7 +54,7 @@ export class Transactions {
     });
   }
 
-  /** Runs one writing statement in a transaction, and returns its `RETURNING` rows. */
+  /** Runs one statement that writes or locks, in a transaction, and returns its `RETURNING` rows. */
   execute<Row>(sql: string, parameters: StatementParameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));

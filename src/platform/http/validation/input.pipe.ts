@@ -113,7 +113,7 @@ export class InputPipe extends ValidationPipe {
   }
 }
 
-/** Validates input outside of a request, by the same rules. @throws AppError `VALIDATION_ERROR` */
+/** Validates input where no pipe has done it, by the same rules but those of `@CheckedBy()`. @throws AppError `VALIDATION_ERROR` */
 export function checkInput<T extends object>(metatype: Type<T>, value: unknown): Promise<T> {
   return pipe.transform(value, { type: 'body', metatype }) as Promise<T>;
 }
