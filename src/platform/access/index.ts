@@ -33,7 +33,6 @@ export { ChecksPassword, IncorrectPassword } from './incorrect-password.js';
 export { ChecksRecentLogin, RecentLogin } from './recent-login.guard.js';
 export {
   CODE_ERRORS,
-  RECENT_ERRORS,
   RECENT_TO_READ_ERRORS,
   RecentInput,
   RecentLogins,
