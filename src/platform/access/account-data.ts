@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { EntityManager } from 'typeorm';
 import { AppError } from '../http/errors/errors.js';
@@ -48,24 +48,28 @@ export const OwnedByAccount = DiscoveryService.createDecorator();
 
 /** What accounts own, of all modules. Functions run in the order of the modules; none depends on another one. */
 @Injectable()
-export class AccountData {
-  private found: readonly OwnedData[] | undefined;
+export class AccountData implements OnApplicationBootstrap {
+  private owned: readonly OwnedData[] = [];
 
   constructor(private readonly discovery: DiscoveryService) {}
 
-  /** Read when it is needed first: all providers exist then. */
-  private get owned(): readonly OwnedData[] {
-    return (this.found ??= this.find());
-  }
-
-  /** In the order of their modules; once each, also if a provider is another name of one. */
-  private find(): readonly OwnedData[] {
+  /**
+   * Finds the owners, in the order of their modules.
+   *
+   * @throws Error for one that is made for each request, or that two modules provide: what it owns would count twice
+   */
+  onApplicationBootstrap(): void {
     const marked = new Set(this.discovery.getProviders({ metadataKey: OwnedByAccount.KEY }));
     const providers = this.discovery.getProviders().filter((provider) => marked.has(provider));
-    for (const provider of providers)
-      if (!provider.isDependencyTreeStatic())
-        throw new Error(`${String(provider.name)} has @OwnedByAccount(), so it must not depend on a request`);
-    return [...new Set(providers.map(({ instance }) => instance as OwnedData))];
+    const classes = new Set<unknown>();
+    for (const provider of providers) {
+      const what = `${String(provider.name)} has @OwnedByAccount()`;
+      if (!provider.isDependencyTreeStatic()) throw new Error(`${what}, so it must not depend on a request`);
+      if (classes.has(provider.metatype))
+        throw new Error(`${what}, so only one module may provide it; import that module`);
+      classes.add(provider.metatype);
+    }
+    this.owned = providers.map(({ instance }) => instance as OwnedData);
   }
 
   /** Call it in the transaction that deletes the account, before the account itself. */
